@@ -1,0 +1,64 @@
+# `make` lists what there is. Every target sets up what it needs in .venv first.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Dependencies come from pyproject.toml and constraints.txt; the code itself is installed editable,
+# so these stamps go stale only when one of the two files changes.
+DEV := .venv/.dev-installed
+BENCH := .venv/.bench-installed
+
+.PHONY: help install check fix test bench demo build clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+install: $(DEV) ## create .venv with coterie (editable) and the development tools
+
+check: $(DEV) ## formatting, lint, types, and who may import whom
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: $(DEV) ## format, and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test: $(DEV) ## run the tests (ARGS="-k name" for some of them)
+	$(BIN)/python -m pytest $(ARGS)
+
+bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part)
+	$(BIN)/python -m benchmarks $(or $(ARGS),all)
+
+demo: $(DEV) ## cluster a small built-in corpus and show the result
+	$(BIN)/python -m coterie.demo $(ARGS)
+
+build: $(DEV) ## make wheel and sdist in dist/, then try the wheel in an empty environment
+	rm -rf dist
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .
+	try="$$(mktemp -d)"; trap 'rm -rf "$$try"' EXIT; \
+	$(PYTHON) -m venv "$$try/venv"; \
+	"$$try/venv/bin/python" -m pip --disable-pip-version-check install --quiet -c constraints.txt dist/*.whl; \
+	cp tools/try_wheel.py "$$try/"; cd "$$try"; \
+	NUMBA_CACHE_DIR="$$try/numba" venv/bin/python -I try_wheel.py
+
+clean: ## remove .venv, caches and builds
+	rm -rf .venv .cache build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find src tests tools benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+
+$(DEV): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet -c constraints.txt -e ".[dev]"
+	@touch $@
+
+$(BENCH): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet -c constraints.txt -e ".[bench]"
+	@touch $@

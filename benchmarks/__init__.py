@@ -1,0 +1,1 @@
+"""Measurements of coterie beside its peers, outside the wheel: `python -m benchmarks --help`."""

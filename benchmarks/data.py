@@ -1,0 +1,117 @@
+"""Inputs: the papers' corpora, copies of them, injected outliers, planted clusters.
+
+A corpus is asked for by a spec, a plain dict, so that a worker process can be told in one JSON line
+what to build: {"name": "tweet"}, {"name": "tweet", "copies": 9}, {"name": "20ng_tokens",
+"outliers": 100}, {"planted": 1_000_000, "n_clusters": 1000, "form": "csr"}.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+ROOT = Path(__file__).resolve().parents[1]
+SHORT = ("tweet", "googlenews_title", "googlenews_snippet", "googlenews_title_snippet")
+LONG = "20ng_tokens"
+OUTLIER = "(outlier)"
+
+
+class DataMissing(RuntimeError):
+    """The folder of corpora, or a file in it, is not there."""
+
+
+class Corpus(NamedTuple):
+    """Documents as token lists or as a CSR of counts, and the class of each (empty: not known)."""
+
+    documents: Any
+    classes: list[str]
+
+    @property
+    def n_docs(self) -> int:
+        return self.documents.shape[0] if sp.issparse(self.documents) else len(self.documents)
+
+
+def build(spec: dict[str, Any]) -> Corpus:
+    """The corpus a spec describes, the same one in every process."""
+    if "planted" in spec:
+        return _planted(spec["planted"], spec["n_clusters"], spec["form"])
+    corpus = load(spec["name"])
+    if spec.get("limit"):
+        corpus = Corpus(corpus.documents[: spec["limit"]], corpus.classes[: spec["limit"]])
+    if spec.get("outliers"):
+        corpus = _with_outliers(corpus, spec["outliers"])
+    copies = spec.get("copies", 1)
+    return Corpus(
+        [list(doc) for _ in range(copies) for doc in corpus.documents], corpus.classes * copies
+    )
+
+
+def load(name: str) -> Corpus:
+    """A corpus of the data folder, split at spaces.
+
+    Documents without a word are left out: they have no cluster, and systems count them differently.
+    """
+    folder = Path(os.environ.get("COTERIE_DATA") or ROOT.parent / "shared" / "data")
+    path = folder / f"{name}.jsonl.gz"
+    if not path.is_file():
+        raise DataMissing(
+            f"{name}.jsonl.gz is missing: set COTERIE_DATA to the folder of the benchmark corpora."
+        )
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    tokens = [row["text"].split() for row in rows]
+    kept = [i for i, doc in enumerate(tokens) if doc]
+    return Corpus([tokens[i] for i in kept], [rows[i]["label"] for i in kept])
+
+
+def _with_outliers(corpus: Corpus, n: int, n_words: int = 138, min_distinct: int = 6) -> Corpus:
+    """GSDPMM section V-D: documents of words nobody else has, mixed in at random places.
+
+    Documents of fewer than `min_distinct` distinct words are set aside first."""
+    pairs = [
+        (doc, label) for doc, label in zip(*corpus, strict=True) if len(set(doc)) >= min_distinct
+    ]
+    pairs += [([f"unknown{i}x{j}" for j in range(n_words)], OUTLIER) for i in range(n)]
+    order = np.random.default_rng(2016).permutation(len(pairs))
+    return Corpus([pairs[i][0] for i in order], [pairs[i][1] for i in order])
+
+
+def _planted(
+    n_docs: int, n_clusters: int, form: str, n_tokens: int = 10, n_vocab: int = 50_000
+) -> Corpus:
+    """Planted clusters: seven words in ten come from the cluster's own 50, the rest from all;
+    both by Zipf's law."""
+    rng = np.random.default_rng(20140824)
+    own_words = _zipf(rng, n_vocab, (n_clusters, 50))
+    cluster = rng.integers(n_clusters, size=n_docs)
+    words = np.empty((n_docs, n_tokens), dtype=np.int32)
+    for start in range(0, n_docs, 100_000):  # in slices: the input must not leave a high-water mark
+        part = slice(start, min(start + 100_000, n_docs))
+        shape = words[part].shape
+        own = own_words[cluster[part, None], _zipf(rng, 50, shape)]
+        words[part] = np.where(rng.random(shape) < 0.7, own, _zipf(rng, n_vocab, shape))
+    if form == "csr":
+        return Corpus(_to_csr(words, n_vocab), [])
+    names = [f"w{i}" for i in range(n_vocab)]
+    return Corpus([[names[w] for w in row.tolist()] for row in words], [])
+
+
+def _zipf(rng: np.random.Generator, n: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers 0 .. n-1 with weight 1 / (rank + 1)."""
+    cumulated = np.cumsum(1.0 / np.arange(1, n + 1))
+    return np.searchsorted(cumulated, rng.random(shape) * cumulated[-1]).astype(np.int32)
+
+
+def _to_csr(words: np.ndarray, n_vocab: int) -> sp.csr_array:
+    n_docs, n_tokens = words.shape
+    pointers = np.arange(0, n_docs * n_tokens + 1, n_tokens, dtype=np.int32)
+    ones = np.ones(words.size, dtype=np.int64)  # int32 indices, int64 counts: as CountVectorizer
+    matrix = sp.csr_array((ones, words.ravel(), pointers), shape=(n_docs, n_vocab))
+    matrix.sum_duplicates()
+    return matrix

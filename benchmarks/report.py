@@ -1,0 +1,46 @@
+"""RESULTS.md from the JSON files: asked and measured first, then each benchmark's table."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from . import memory, outliers, quality, scale, speed
+from .store import HERE, Row, read
+from .tables import Verdict, asked_and_measured
+
+BENCHMARKS: dict[str, ModuleType] = {
+    "speed": speed,
+    "memory": memory,
+    "scale": scale,
+    "quality": quality,
+    "outliers": outliers,
+}
+
+
+def section(name: str, rows: dict[str, Row]) -> str:
+    """One benchmark: heading, what was done, the table."""
+    benchmark = BENCHMARKS[name]
+    return f"## {benchmark.TITLE}\n\n{benchmark.NOTE}\n\n{benchmark.table(rows)}\n"
+
+
+def write() -> str:
+    """Write benchmarks/RESULTS.md and return its text."""
+    found = {name: read(HERE / "results" / f"{name}.json") for name in BENCHMARKS}
+    found = {name: result for name, result in found.items() if result}
+    verdicts: list[Verdict] = []
+    for name, result in found.items():
+        verdicts += BENCHMARKS[name].verdicts(result["rows"])
+    machines: dict[str, list[str]] = {}
+    for name, result in found.items():
+        text = "\n".join(f"- {key}: {value}" for key, value in result["machine"].items())
+        machines.setdefault(text, []).append(name)
+    parts = [
+        "# Results\n\nWritten by `python -m benchmarks report` from `results/*.json`; "
+        "`python -m benchmarks all` measures everything anew.\n",
+        f"## Asked and measured\n\n{asked_and_measured(verdicts)}\n",
+        *(f"## The machine ({', '.join(names)})\n\n{text}\n" for text, names in machines.items()),
+        *(section(name, result["rows"]) for name, result in found.items()),
+    ]
+    text = "\n".join(parts)
+    (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
+    return text

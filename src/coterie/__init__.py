@@ -1,0 +1,45 @@
+"""coterie: cluster short and long texts with Dirichlet multinomial mixtures.
+
+>>> import coterie
+>>> model = coterie.GSDMM(n_clusters=50, random_state=1)
+
+Names are loaded on first use: `import coterie` is quick and brings in neither numba nor
+scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from coterie._version import __version__
+
+if TYPE_CHECKING:
+    from coterie.estimators import GSDMM, GSDPMM
+    from coterie.estimators.loading import load
+    from coterie.trace import Progress
+    from coterie.urns import word_beta
+
+_WHERE = {
+    "GSDMM": "coterie.estimators",
+    "GSDPMM": "coterie.estimators",
+    "Progress": "coterie.trace",
+    "load": "coterie.estimators.loading",
+    "word_beta": "coterie.urns",
+    "errors": "coterie",
+    "metrics": "coterie",
+}
+
+__all__ = ["GSDMM", "GSDPMM", "Progress", "__version__", "errors", "load", "metrics", "word_beta"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'coterie' has no attribute {name!r}")
+    if _WHERE[name] == "coterie":
+        return import_module(f"coterie.{name}")
+    return getattr(import_module(_WHERE[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

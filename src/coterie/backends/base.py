@@ -1,0 +1,57 @@
+"""What a backend must do, whole, and the list of those there are."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from coterie.counts import Counts
+from coterie.errors import Unsupported
+from coterie.state import State
+from coterie.urns import Urn
+
+_WHERE = {"cpu": "coterie.backends.cpu"}
+
+
+class SweepStats(NamedTuple):
+    """What a sweep did: copies of documents moved, and how the draws were made."""
+
+    moved: int
+    refused: int = 0  # proposals of the envelope that were refused
+    full_sums: int = 0  # documents for which it refused too often
+    touched_draws: int = 0  # documents drawn from touched clusters only
+
+
+class Backend(Protocol):
+    """A place where sweeps run. `handle` is the backend's own and opaque to everyone else."""
+
+    name: str
+
+    def supports(self, urn: Urn, sampler: str) -> str | None:
+        """None, or the sentence to show the user."""
+
+    def open(self, counts: Counts, urn: Urn, state: State) -> Any:
+        """Take the state over; returns a handle."""
+
+    def sweep(self, handle: Any, key: int, sweep: int, should_stop: Any = None) -> SweepStats | None:
+        """Draw every document once. `should_stop()` is asked now and then; None if it said yes."""
+
+    def joint_terms(self, handle: Any) -> tuple[float, float]:
+        """Sums over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and of n_kw ln(n_kw + b_w)."""
+
+    def fetch(self, handle: Any) -> State:
+        """The state as it is now (shared, not copied)."""
+
+
+def backend_names() -> tuple[str, ...]:
+    """All backends this version knows, installed or not."""
+    return tuple(_WHERE)
+
+
+def get_backend(name: str = "auto") -> Backend:
+    """The backend of this name; "auto" is "cpu" as long as there is no other."""
+    name = "cpu" if name == "auto" else name
+    if name not in _WHERE:
+        raise Unsupported(f"There is no backend {name!r}; choose one of {', '.join(_WHERE)}.")
+    backend: Backend = import_module(_WHERE[name]).BACKEND
+    return backend

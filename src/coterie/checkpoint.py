@@ -1,0 +1,132 @@
+"""Checkpoints: a run in one file, written so that a kill at any moment leaves a whole one.
+
+A run is a pure function of data, urn, start and key, so going on from a checkpoint gives the very
+labels an uninterrupted run gives. The file is safetensors: arrays of the state, and the trace and
+a digest as text. Reading it runs no code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.counts import Counts
+from coterie.errors import InvalidInput, ModelFileError
+from coterie.state import State
+from coterie.trace import SweepRecord, Trace
+from coterie.urns import Urn
+
+SCHEMA = 1
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def fingerprint(counts: Counts, urn: Urn, init: Any, key: int | None) -> str:
+    """A digest of all that decides a run, the number of sweeps apart."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (*counts, *urn, init, key):
+        if isinstance(part, np.ndarray):
+            digest.update(str((part.dtype, part.shape)).encode())
+            digest.update(np.ascontiguousarray(part).data)
+        else:
+            digest.update(repr(part).encode())
+    return digest.hexdigest()
+
+
+def write(path: Path, mark: str, state: State, trace: Trace, key: int) -> None:
+    """Write a checkpoint over an older one, atomically."""
+    arrays = state._asdict()
+    about = {
+        "schema": str(SCHEMA),
+        "mark": mark,
+        "key": str(key),
+        "trace": json.dumps(list(trace)),
+        "digest": arrays_digest(arrays),
+    }
+    from safetensors.numpy import save
+
+    write_atomically(path, save(arrays, metadata=about))
+
+
+def read(path: Path, mark: str, n_sweeps: int) -> tuple[State, Trace, int] | None:
+    """The saved run, or None where there is no file yet."""
+    if not path.exists():
+        return None
+    arrays, about = open_tensors(path)
+    if about.get("schema") != str(SCHEMA) or set(arrays) != set(State._fields):
+        raise ModelFileError(
+            f"{path} is not a checkpoint this version of coterie can read; delete it to start anew."
+        )
+    if about.get("digest") != arrays_digest(arrays):
+        raise ModelFileError(f"{path} is damaged (its checksum differs); delete it to start anew.")
+    if about["mark"] != mark:
+        raise InvalidInput(
+            f"The checkpoint {path} belongs to other data, parameters or seed; delete it, or name"
+            " another file."
+        )
+    trace = Trace([SweepRecord(*line) for line in json.loads(about["trace"])])
+    if len(trace) > n_sweeps:
+        raise InvalidInput(
+            f"The checkpoint {path} already holds {len(trace)} sweeps, more than n_sweeps={n_sweeps};"
+            " raise n_sweeps, or delete the file."
+        )
+    return State(**arrays), trace, int(about["key"])
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write beside the target, flush to disk, rename: the old or the new file, never a half."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+        flush_folder(path.parent)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def flush_folder(folder: Path) -> None:
+    """Make a rename durable, where the system lets a folder be flushed."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
+    """Arrays (owned, writable) and text of a safetensors file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            about = dict(file.metadata() or {})
+            arrays = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelFileError(f"{path} cannot be read: it is damaged or incomplete ({error}).") from None
+    return arrays, about
+
+
+def arrays_digest(arrays: Arrays) -> str:
+    """A digest of names, types, shapes and contents."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(array.data if array.size else b"")
+    return digest.hexdigest()

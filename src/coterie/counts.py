@@ -1,0 +1,260 @@
+"""Counts: the bag of words everyone reads, checked once here.
+
+In: a scipy sparse matrix or array of word counts, or token ids. Out: a `Corpus`, that is a `Counts`
+of the documents that have words (identical ones tied together, if asked) and, for every row of the
+input, which document it became. Ids and counts are int32, pointers and totals int64.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from coterie.errors import InvalidInput
+from coterie.kernels import tally
+
+INT32_MAX = 2**31 - 1
+
+
+class Counts(NamedTuple):
+    """Documents with at least one word each, as rows of a CSR."""
+
+    ptr: npt.NDArray[np.int64]  # (documents + 1,)
+    word: npt.NDArray[np.int32]  # (entries,) distinct within a document
+    tally: npt.NDArray[np.int32]  # (entries,) c_w, at least 1
+    length: npt.NDArray[np.int64]  # (documents,) N_d, words of one copy
+    weight: npt.NDArray[np.int64]  # (documents,) copies tied together
+    n_words: int  # V
+
+    @property
+    def n_docs(self) -> int:
+        """Number of documents, tied ones counted once."""
+        return self.length.size
+
+
+class Corpus(NamedTuple):
+    """Counts, and which document each input row became."""
+
+    counts: Counts
+    doc_of_row: npt.NDArray[np.int64]  # -1: no words, or weight 0
+
+    def per_row(self, per_doc: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
+        """Spread one value a document over the input rows."""
+        out = np.full(self.doc_of_row.shape, missing, per_doc.dtype)
+        has = self.doc_of_row >= 0
+        out[has] = per_doc[self.doc_of_row[has]]
+        return out
+
+
+def from_matrix(
+    X: Any, owner: str, sample_weight: npt.ArrayLike | None = None, tie: bool = False
+) -> Corpus:
+    """Check a sparse matrix or 2-D array of word counts and make a corpus of it."""
+    matrix = X.tocsr() if sparse.issparse(X) else _dense_to_csr(X, owner)
+    amount = _whole_numbers(matrix, owner)
+    if matrix.shape[1] > INT32_MAX:
+        raise InvalidInput(f"X of {owner} has {matrix.shape[1]} columns; at most 2^31 - 1 fit.")
+    ptr = matrix.indptr.astype(np.int64)
+    word = np.require(matrix.indices, np.int32, ["C", "W"])  # a read-only array is another type
+    if not (amount > 0).all() or not _rows_are_sets(matrix):
+        clean = sparse.csr_matrix((amount.astype(np.int64), word, ptr), matrix.shape, copy=True)
+        clean.sum_duplicates()
+        clean.eliminate_zeros()
+        ptr, word = clean.indptr.astype(np.int64), clean.indices.astype(np.int32)
+        amount = _fits_int32(clean.data, owner)
+    return _corpus(ptr, word, amount.astype(np.int32), matrix.shape[1], owner, sample_weight, tie)
+
+
+def from_ids(
+    ptr: npt.NDArray[np.int64],
+    ids: npt.NDArray[np.int32],
+    n_words: int,
+    owner: str,
+    sample_weight: npt.ArrayLike | None = None,
+    tie: bool = False,
+) -> Corpus:
+    """Make a corpus of token ids, document after document; negative ids are unknown words.
+
+    `ids` is used up: the distinct words are written over it.
+    """
+    amount = np.empty(ids.size, np.int32)
+    new_ptr = np.empty(ptr.size, np.int64)
+    seen = np.full(max(n_words, 1), -1, np.int64)
+    n = tally.tally(ptr, ids, ids, amount, new_ptr, seen, np.empty(max(n_words, 1), np.int64))
+    word, amount = (ids, amount) if n == ids.size else (ids[:n].copy(), amount[:n].copy())
+    return _corpus(new_ptr, word, amount, n_words, owner, sample_weight, tie)
+
+
+def _corpus(
+    ptr: npt.NDArray[np.int64],
+    word: npt.NDArray[np.int32],
+    amount: npt.NDArray[np.int32],
+    n_words: int,
+    owner: str,
+    sample_weight: npt.ArrayLike | None,
+    tie: bool,
+) -> Corpus:
+    n_rows = ptr.size - 1
+    weight = _weights(sample_weight, n_rows, owner)
+    used = (np.diff(ptr) > 0) & (weight > 0)
+    rows = np.flatnonzero(used)
+    doc_of_row = np.full(n_rows, -1, np.int64)
+    if tie:
+        first, doc_of_row[rows] = _groups(ptr, word, amount, rows)
+        weight = np.bincount(doc_of_row[rows], weight[rows], first.size).astype(np.int64)
+        rows = rows[first]
+    else:
+        doc_of_row[rows] = np.arange(rows.size)
+        weight = weight[rows]
+    if rows.size < n_rows:
+        ptr, word, amount = _take(ptr, word, amount, rows)
+    length = _sums(ptr, amount)
+    counts = Counts(ptr, word, amount, length, weight, n_words)
+    _check_totals(counts, owner)
+    return Corpus(counts, doc_of_row)
+
+
+def _check_totals(counts: Counts, owner: str) -> None:
+    """Refuse what would overflow: a state keeps each word's count in a cluster as int32."""
+    if counts.word.size == 0:
+        return
+    if counts.weight.max(initial=1) > 1:
+        amounts = counts.tally * np.repeat(counts.weight, np.diff(counts.ptr)).astype(np.float64)
+        totals = np.bincount(counts.word, amounts)
+    else:
+        totals = np.bincount(counts.word, counts.tally)
+    if totals.max() > INT32_MAX:
+        w = int(totals.argmax())
+        raise InvalidInput(
+            f"Word {w} of {owner} occurs {totals[w]:.0f} times in all; coterie counts up to 2^31 - 1"
+            " of one word: use smaller counts or weights."
+        )
+
+
+def _dense_to_csr(X: Any, owner: str) -> Any:
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise InvalidInput(
+            f"X of {owner} has {array.ndim} dimension(s); pass a 2-D matrix of word counts"
+            " (documents x words), a list of texts or a list of token lists."
+        )
+    if array.dtype.kind not in "biuf":
+        raise InvalidInput(
+            f"X of {owner} holds {array.dtype}, not numbers; pass word counts, texts or token lists."
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        _say_first(array, ~np.isfinite(array), "NaN or infinite values", owner)
+    return sparse.csr_matrix(array)
+
+
+def _whole_numbers(matrix: Any, owner: str) -> npt.NDArray[Any]:
+    """The matrix's data, checked: finite, not negative, whole, small enough."""
+    data: npt.NDArray[Any] = matrix.data
+    if data.dtype.kind not in "biuf":
+        raise InvalidInput(f"X of {owner} holds {data.dtype}; pass whole-number word counts.")
+    if data.dtype.kind == "f":
+        _refuse(matrix, ~np.isfinite(data), "NaN or infinite values", owner)
+    if data.dtype.kind in "if":
+        _refuse(matrix, data < 0, "negative values", owner)
+    if data.dtype.kind == "f":
+        _refuse(matrix, data != np.floor(data), "fractions", owner)
+    return _fits_int32(data, owner)
+
+
+def _fits_int32(data: npt.NDArray[Any], owner: str) -> npt.NDArray[Any]:
+    if data.size and data.max() > INT32_MAX:
+        raise InvalidInput(f"X of {owner} holds a count of {data.max()}; at most 2^31 - 1 fit.")
+    return data
+
+
+def _refuse(matrix: Any, bad: npt.NDArray[np.bool_], what: str, owner: str) -> None:
+    if bad.any():
+        row = int(np.searchsorted(matrix.indptr, int(np.argmax(bad)), side="right")) - 1
+        raise InvalidInput(_not_counts(what, row, owner))
+
+
+def _say_first(array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], what: str, owner: str) -> None:
+    raise InvalidInput(_not_counts(what, int(np.argmax(bad.any(axis=1))), owner))
+
+
+def _not_counts(what: str, row: int, owner: str) -> str:
+    return (
+        f"X of {owner} holds {what} (first in row {row}). Pass word counts, not tf-idf or embeddings:"
+        " use CountVectorizer, or give the texts themselves."
+    )
+
+
+def _rows_are_sets(matrix: Any) -> bool:
+    """Whether no row names a word twice."""
+    return bool(matrix.has_canonical_format) or not _has_repeats(matrix)
+
+
+def _has_repeats(matrix: Any) -> bool:
+    sorted_matrix = matrix.sorted_indices()
+    step = np.diff(sorted_matrix.indices)
+    starts = sorted_matrix.indptr[1:-1]
+    same = step == 0
+    same[starts[(starts > 0) & (starts < sorted_matrix.indices.size)] - 1] = False
+    return bool(same.any())
+
+
+def _weights(
+    sample_weight: npt.ArrayLike | None, n_rows: int, owner: str
+) -> npt.NDArray[np.int64]:
+    if sample_weight is None:
+        return np.ones(n_rows, np.int64)
+    weight = np.asarray(sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.shape != (n_rows,):
+        raise InvalidInput(
+            f"sample_weight of {owner} has shape {weight.shape}; give one whole number for each of"
+            f" the {n_rows} documents."
+        )
+    ok = weight.dtype.kind in "biu" or (
+        weight.dtype.kind == "f" and np.isfinite(weight).all() and (weight == np.floor(weight)).all()
+    )
+    if not ok or (weight < 0).any() or (weight > INT32_MAX).any():
+        raise InvalidInput(
+            f"sample_weight of {owner} must be whole numbers from 0 to 2^31 - 1: a document of weight"
+            " 3 counts as three identical documents."
+        )
+    return weight.astype(np.int64)
+
+
+def _groups(
+    ptr: npt.NDArray[np.int64],
+    word: npt.NDArray[np.int32],
+    amount: npt.NDArray[np.int32],
+    rows: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Identical bags among rows: (first of each group, in order; group of each row)."""
+    prints = np.empty((2, ptr.size - 1), np.uint64)
+    tally.fingerprints(ptr, word, amount, prints[0], prints[1])
+    pairs = np.ascontiguousarray(prints[:, rows].T).view([("", np.uint64)] * 2).ravel()
+    _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
+    by_first = np.argsort(first, kind="stable")
+    rank = np.empty_like(by_first)
+    rank[by_first] = np.arange(by_first.size)
+    return first[by_first], rank[group.ravel()]
+
+
+def _take(
+    ptr: npt.NDArray[np.int64],
+    word: npt.NDArray[np.int32],
+    amount: npt.NDArray[np.int32],
+    rows: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Some rows of a CSR."""
+    part = sparse.csr_matrix((amount, word, ptr), (ptr.size - 1, int(word.max(initial=0)) + 1))[rows]
+    return part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data.astype(np.int32)
+
+
+def _sums(ptr: npt.NDArray[np.int64], amount: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Sum of each (non-empty) row."""
+    if ptr.size == 1:
+        return np.zeros(0, np.int64)
+    return np.add.reduceat(amount, ptr[:-1], dtype=np.int64)

@@ -1,0 +1,95 @@
+"""What a parameter may be: a table beside each constructor, read once by `fit`."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from coterie.errors import InvalidInput
+
+Rule = Callable[[Any], str | None]  # None, or what is allowed
+
+
+def check(owner: str, rules: Mapping[str, Rule], values: Mapping[str, Any]) -> None:
+    """Raise for the first value that its rule refuses."""
+    for name, rule in rules.items():
+        allowed = rule(values[name])
+        if allowed:
+            raise InvalidInput(f"{name} of {owner} must be {allowed}; got {_short(values[name])}.")
+
+
+def whole(low: int) -> Rule:
+    """A whole number of at least `low`."""
+    return lambda v: None if _is_whole(v) and v >= low else f"a whole number of at least {low}"
+
+
+def number(low: float, *, inclusive: bool, high: float = math.inf) -> Rule:
+    """A finite number from (or above) `low` up to `high`."""
+
+    def rule(v: Any) -> str | None:
+        if _is_number(v) and (v >= low if inclusive else v > low) and v <= high:
+            return None
+        top = f" and at most {high:g}" if high < math.inf else ""
+        return f"a number {'of at least' if inclusive else 'above'} {low:g}{top}"
+
+    return rule
+
+
+def positive_per_word(high: float) -> Rule:
+    """A positive number, or an array of them."""
+
+    def rule(v: Any) -> str | None:
+        allowed = f"a number above 0 and at most {high:g}, or one such number for each word"
+        try:
+            array = np.asarray(v, dtype=float)
+        except (TypeError, ValueError):
+            return allowed
+        ok = array.ndim <= 1 and array.size > 0 and np.isfinite(array).all()
+        if ok and not isinstance(v, bool) and (array > 0).all() and (array <= high).all():
+            return None
+        return allowed
+
+    return rule
+
+
+def flag(v: Any) -> str | None:
+    """True or False."""
+    return None if isinstance(v, bool | np.bool_) else "True or False"
+
+
+def one_of(*choices: str) -> Rule:
+    """One of these words."""
+    words = ", ".join(map(repr, choices))
+    return lambda v: None if isinstance(v, str) and v in choices else f"one of {words}"
+
+
+def either(*rules: Rule) -> Rule:
+    """Whatever one of these rules allows."""
+
+    def rule(v: Any) -> str | None:
+        refusals = [r(v) for r in rules]
+        return None if None in refusals else ", or ".join(r for r in refusals if r)
+
+    return rule
+
+
+def nothing(v: Any) -> str | None:
+    """None."""
+    return None if v is None else "None"
+
+
+def _is_whole(v: Any) -> bool:
+    return isinstance(v, numbers.Integral) and not isinstance(v, bool)
+
+
+def _is_number(v: Any) -> bool:
+    return isinstance(v, numbers.Real) and not isinstance(v, bool) and math.isfinite(v)
+
+
+def _short(v: Any) -> str:
+    text = repr(v)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,371 @@
+"""What all estimators share: reading X, running the sampler, and asking the frozen model."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from coterie import _rng, io, metrics, sampler
+from coterie.backends import backend_names, get_backend
+from coterie.counts import Corpus, Counts
+from coterie.errors import InvalidInput
+from coterie.estimators import _allowed, _read
+from coterie.estimators._allowed import Rule, either, flag, nothing, number, one_of, whole
+from coterie.model import Model
+from coterie.start import Init
+from coterie.urns import Urn
+
+MAX_BETA = 1e9  # beyond this, 1 + n / beta is 1 in float64
+
+COMMON: dict[str, Rule] = {
+    "beta": _allowed.positive_per_word(MAX_BETA),
+    "n_sweeps": whole(1),
+    "sampler": one_of("auto", "gibbs"),
+    "backend": one_of("auto", *backend_names()),
+    "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
+    "tol": either(nothing, number(0.0, inclusive=False)),
+    "max_time": either(nothing, number(0.0, inclusive=False)),
+    "burstiness": flag,
+    "tie_duplicates": flag,
+    "checkpoint_every": whole(1),
+}
+
+
+class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
+    """A Dirichlet multinomial mixture; subclasses say which urn it is."""
+
+    _parameters: Mapping[str, Rule] = {}
+
+    @abstractmethod
+    def _urn(self, counts: Counts, beta: npt.NDArray[np.float64]) -> Urn:
+        """The urn of this estimator for this corpus."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        vocabulary: list[str] | None = None,
+    ) -> Self:
+        """Cluster documents.
+
+        Parameters
+        ----------
+        X : list of str, list of token lists, array or sparse matrix of word counts
+            One document a row. Documents without words get the label -1.
+        y : ignored
+        sample_weight : whole numbers, one a document
+            A document of weight 3 counts as three identical documents that stay together.
+        vocabulary : list of str
+            The words of the columns, when X is a matrix.
+        """
+        owner = f"{type(self).__name__}.fit"
+        _allowed.check(type(self).__name__, {**COMMON, **self._parameters}, self.get_params())
+        kind, X = _read.kind_of(X, owner)
+        if kind == "matrix":
+            X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False)
+        corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates)
+        words = self._words(kind, words, vocabulary, corpus.counts.n_words)
+        urn = self._urn(corpus.counts, self._beta(corpus.counts.n_words))
+        run = sampler.run(corpus.counts, urn, self._plan(corpus), get_backend(self.backend))
+        self._set(corpus, urn, words, run)
+        idle = _idle_rows(corpus, sample_weight)
+        if idle.any():
+            self.labels_[idle] = self.predict(X)[idle]
+        return self
+
+    def predict(self, X: Any, *, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+        """The most probable cluster of each document; -1 for documents without a known word.
+
+        The same one by one or in bulk. When X are documents the model was fitted on, `rows` gives
+        their row numbers there, and each is left out of the counts it is judged by.
+        """
+        corpus = self._encode(X, "predict")
+        own = self._own(corpus, rows)
+        return corpus.per_row(self.model_.predict(corpus.counts, own, self.n_jobs), -1)
+
+    def predict_proba(self, X: Any, *, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+        """p(cluster | document), documents x clusters; all 0 for a document without a known word."""
+        corpus = self._encode(X, "predict_proba")
+        known = self.model_.probabilities(corpus.counts, self._own(corpus, rows), self.n_jobs)
+        out = np.zeros((corpus.doc_of_row.size, self.model_.n_clusters))
+        out[corpus.doc_of_row >= 0] = known
+        return out
+
+    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+        """Represent documents by their cluster probabilities (as `predict_proba`)."""
+        return self.predict_proba(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of a document (higher is better); documents without words do not count."""
+        counts = self._encode(X, "score").counts
+        return float(self.model_.log_likelihood(counts, self.n_jobs).mean()) if counts.n_docs else 0.0
+
+    def perplexity(self, X: Any) -> float:
+        """exp(- mean log-likelihood of a word), over theta and phi at their posterior means."""
+        counts = self._encode(X, "perplexity").counts
+        total = float(self.model_.log_likelihood(counts, self.n_jobs).sum())
+        return metrics.perplexity(total, int(counts.length.sum()))
+
+    def top_words(
+        self, n: int = 10, by: str = "probability"
+    ) -> list[list[tuple[str, float]]] | list[list[tuple[int, float]]]:
+        """For each cluster its first words and their values.
+
+        by="probability" ranks by p(word | cluster); by="distinct" by what sets the cluster apart
+        from the corpus. Words are column numbers when the model was fitted on a bare matrix.
+        """
+        check_is_fitted(self)
+        rules = {"n": whole(1), "by": one_of("probability", "distinct")}
+        _allowed.check(f"{type(self).__name__}.top_words", rules, {"n": n, "by": by})
+        found = self.model_.top_words(n, by)
+        words = self.model_.words
+        if words is None:
+            return found
+        return [[(words[w], value) for w, value in row] for row in found]
+
+    def representative_docs(self, n: int = 3) -> list[npt.NDArray[np.int64]]:
+        """For each cluster the n training rows whose words are most typical of it, best first.
+
+        Documents shorter than the cluster's median come after the others: a single typical word
+        does not represent much.
+        """
+        check_is_fitted(self)
+        _allowed.check(f"{type(self).__name__}.representative_docs", {"n": whole(1)}, {"n": n})
+        typical, length = self._row_values()["typicality"], self._row_values()["length"]
+        picked = []
+        for cluster in range(self.n_clusters_):
+            rows = np.flatnonzero(self.labels_ == cluster)
+            short = length[rows] < np.median(length[rows]) if rows.size else rows
+            picked.append(rows[np.lexsort((rows, -typical[rows], short))[:n]])
+        return picked
+
+    def outliers(
+        self, by: str = "singletons", threshold: float = 0.0
+    ) -> npt.NDArray[np.bool_]:
+        """Which training rows are outliers.
+
+        by="singletons": alone in their cluster (GSDPMM's rule). by="score": `outlier_scores_` above
+        the threshold, in nats per word; at 0 a cluster of its own would explain the document better
+        than all others together.
+        """
+        check_is_fitted(self)
+        rules = {"by": one_of("singletons", "score")}
+        _allowed.check(f"{type(self).__name__}.outliers", rules, {"by": by})
+        if by == "score":
+            return np.asarray(self.outlier_scores_ > threshold)
+        alone = np.append(self.cluster_sizes_ == 1, False)  # the last one for label -1
+        return np.asarray(alone[self.labels_])
+
+    @property
+    def outlier_scores_(self) -> npt.NDArray[np.float64]:
+        """Per training row: nats per word by which a cluster of its own beats all other clusters.
+
+        The row itself is left out. NaN for rows without words. Computed when first asked for.
+        """
+        check_is_fitted(self)
+        return self._row_values()["outlier_score"]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a folder: safetensors, JSON, text; never pickle."""
+        check_is_fitted(self)
+        io.save(
+            path,
+            io.Saved(
+                estimator=type(self).__name__,
+                parameters={name: _plain(value) for name, value in self.get_params().items()},
+                fitted={
+                    "converged": self.converged_,
+                    "stop_reason": self.stop_reason_,
+                    "n_features_in": self.n_features_in_,
+                },
+                model=self.model_,
+                per_row={"labels": self.labels_, **self._row_values()},
+                trace=self.trace_,
+            ),
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a fitted model of this class from a folder."""
+        saved = io.load(path)
+        if saved.estimator != cls.__name__:
+            raise InvalidInput(
+                f"{path} holds a {saved.estimator}, not a {cls.__name__}; use coterie.load."
+            )
+        return cls._restore(saved)
+
+    @classmethod
+    def _restore(cls, saved: io.Saved) -> Self:
+        names = set(cls._get_param_names())
+        self = cls(**{name: v for name, v in saved.parameters.items() if name in names})
+        self.model_, self.trace_ = saved.model, saved.trace
+        self.labels_ = saved.per_row["labels"]
+        self._rows = {name: a for name, a in saved.per_row.items() if name != "labels"}
+        self.converged_ = saved.fitted["converged"]
+        self.stop_reason_ = saved.fitted["stop_reason"]
+        self.n_features_in_ = saved.fitted["n_features_in"]
+        self._training = None
+        self._describe()
+        return self
+
+    def _set(self, corpus: Corpus, urn: Urn, words: list[str] | None, run: sampler.Run) -> None:
+        self.model_, cluster_of = Model.freeze(urn, run.state, words)
+        self.labels_ = corpus.per_row(cluster_of[run.state.z].astype(np.int64), -1)
+        self.trace_ = run.trace
+        self.converged_, self.stop_reason_ = run.converged, run.reason
+        self._training: Corpus | None = corpus
+        self._rows: dict[str, npt.NDArray[Any]] = {}
+        self.n_features_in_ = corpus.counts.n_words
+        self._describe()
+
+    def _describe(self) -> None:
+        self.n_clusters_ = self.model_.n_clusters
+        self.cluster_sizes_ = self.model_.frozen.size
+        self._n_features_out = self.n_clusters_
+
+    def _row_values(self) -> dict[str, npt.NDArray[Any]]:
+        """Scores of the training rows, computed once, when first needed."""
+        if not self._rows and self._training is not None:
+            corpus = self._training
+            first = np.full(corpus.counts.n_docs, -1, np.int64)
+            known = corpus.doc_of_row >= 0
+            first[corpus.doc_of_row[known]] = self.labels_[known]
+            scores = self.model_.outlier_scores(corpus.counts, first, self.n_jobs)
+            typical = self.model_.typicality(corpus.counts, first)
+            self._rows = {
+                "outlier_score": corpus.per_row(scores, np.nan),
+                "typicality": corpus.per_row(typical, np.nan),
+                "length": corpus.per_row(corpus.counts.length, 0),
+            }
+        return self._rows
+
+    def _beta(self, n_words: int) -> npt.NDArray[np.float64]:
+        beta = np.asarray(self.beta, float)
+        if beta.ndim == 1 and beta.size != n_words:
+            raise InvalidInput(
+                f"beta of {type(self).__name__} has {beta.size} values, but there are {n_words} words."
+            )
+        return np.broadcast_to(beta, (n_words,)).copy()
+
+    def _plan(self, corpus: Corpus) -> sampler.Plan:
+        return sampler.Plan(
+            n_sweeps=int(self.n_sweeps),
+            init=self._init(corpus),
+            key=_key(self.random_state),
+            sampler=self.sampler,
+            tol=self.tol,
+            max_time=self.max_time,
+            callbacks=tuple(self.callbacks or ()),
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            checkpoint_every=int(self.checkpoint_every),
+        )
+
+    def _init(self, corpus: Corpus) -> Init:
+        """The start asked for, with labels taken from rows to documents."""
+        init = self.init
+        if isinstance(init, str) or (np.ndim(init) == 0 and whole(1)(init) is None):
+            choices = one_of(*self._starts)
+            _allowed.check(
+                type(self).__name__, {"init": either(choices, whole(1))}, {"init": init}
+            )
+            return init
+        labels = np.asarray(init)
+        rows = corpus.doc_of_row.size
+        if labels.shape != (rows,) or labels.dtype.kind not in "iu":
+            raise InvalidInput(
+                f"init of {type(self).__name__} must be one of {self._starts}, a number of clusters, or"
+                f" one whole-number label for each of the {rows} documents."
+            )
+        known = corpus.doc_of_row >= 0
+        out = np.zeros(corpus.counts.n_docs, np.int64)
+        out[corpus.doc_of_row[known][::-1]] = labels[known][::-1]  # tied rows: the first one's label
+        return out
+
+    def _words(
+        self, kind: str, learnt: list[str] | None, given: list[str] | None, n_words: int
+    ) -> list[str] | None:
+        if given is not None:
+            given = [str(word) for word in given]
+            if kind != "matrix" or len(given) != n_words:
+                raise InvalidInput(
+                    f"vocabulary of {type(self).__name__}.fit has {len(given)} words and X"
+                    f" {n_words} columns; give one word a column, and only with a matrix."
+                )
+            return given
+        if kind == "matrix" and hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        return learnt
+
+    def _encode(self, X: Any, method: str) -> Corpus:
+        check_is_fitted(self)
+        owner = f"{type(self).__name__}.{method}"
+        kind, X = _read.kind_of(X, owner)
+        if kind == "matrix":
+            X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=False)
+        return _read.encode(kind, X, owner, self.model_.words)
+
+    def _own(self, corpus: Corpus, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64] | None:
+        """The clusters of the training rows that these documents are."""
+        if rows is None:
+            return None
+        rows = np.asarray(rows)
+        n = corpus.doc_of_row.size
+        if rows.shape != (n,) or rows.dtype.kind not in "iu" or (n and rows.max() >= self.labels_.size):
+            raise InvalidInput(f"rows must be {n} training row numbers, one for each document in X.")
+        own = self.labels_[rows]
+        return own[corpus.doc_of_row >= 0]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Fitted or loaded."""
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Counts in: sparse is fine, negative is not; lists of strings are fine too."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _idle_rows(corpus: Corpus, sample_weight: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
+    """Rows of weight 0: in no count, but labelled like new documents."""
+    if sample_weight is None:
+        return np.zeros(corpus.doc_of_row.size, bool)
+    return np.broadcast_to(np.asarray(sample_weight) == 0, corpus.doc_of_row.shape)
+
+
+def _key(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return _rng.key_from_seed(int(random_state.integers(2**32)))
+    if hasattr(random_state, "randint"):
+        return _rng.key_from_seed(int(random_state.randint(2**31 - 1)))
+    if whole(0)(random_state):
+        raise InvalidInput(
+            f"random_state must be None, a whole number of at least 0 or a generator; got {random_state!r}."
+        )
+    return _rng.key_from_seed(int(random_state))
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON, or None where it has no such form (callbacks, generators)."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, str | int | float | bool) or value is None:
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, list | tuple) and all(isinstance(v, int | float) for v in value):
+        return list(value)
+    return None

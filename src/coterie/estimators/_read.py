@@ -1,0 +1,92 @@
+"""Whatever the user passes as X -> a corpus. The only place that looks at its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from coterie import counts
+from coterie.counts import Corpus
+from coterie.errors import InvalidInput
+from coterie.text import vocabulary
+
+
+def kind_of(X: Any, owner: str) -> tuple[str, Any]:
+    """("matrix" | "texts" | "tokens", X as a matrix or a list)."""
+    if isinstance(X, str | bytes):
+        raise InvalidInput(
+            f"X of {owner} is a single string, which would be read letter by letter; pass a list of"
+            " texts: [text] for one document."
+        )
+    if isinstance(X, dict | set | frozenset):
+        raise InvalidInput(
+            f"X of {owner} is a {type(X).__name__}, whose rows have no order; pass a list of texts,"
+            " a list of token lists or a matrix of word counts."
+        )
+    if sparse.issparse(X) or getattr(X, "ndim", 1) != 1:
+        return "matrix", X
+    if not isinstance(X, Sequence):
+        try:
+            X = list(X)
+        except TypeError:
+            return "matrix", X  # scikit-learn says what is wrong with it
+    first = next((x for x in X if not hasattr(x, "__len__") or len(x)), None)
+    if first is None:
+        return ("texts" if any(isinstance(x, str) for x in X) else "tokens"), X
+    if isinstance(first, str):
+        return "texts", _all(X, str, "a text", owner)
+    if isinstance(first, list | tuple | np.ndarray) and isinstance(first[0], str):
+        return "tokens", _all(X, (list, tuple, np.ndarray), "a list of tokens", owner)
+    return "matrix", X
+
+
+def learn(
+    kind: str, X: Any, owner: str, sample_weight: npt.ArrayLike | None, tie: bool
+) -> tuple[Corpus, list[str] | None]:
+    """A corpus to fit, and its words where they are known."""
+    words: list[str] | None = None
+    if kind == "tokens":
+        (ptr, ids), words = vocabulary.learn(X, owner)
+        corpus = counts.from_ids(ptr, ids, len(words), owner, sample_weight, tie)
+    else:
+        if kind == "texts":
+            X, words = vocabulary.count_texts(X, None)
+        corpus = counts.from_matrix(X, owner, sample_weight, tie)
+    if corpus.counts.n_docs == 0:
+        raise InvalidInput(
+            f"No document of {owner} has a word (of positive weight), so there is nothing to cluster."
+        )
+    return corpus, words
+
+
+def encode(kind: str, X: Any, owner: str, words: list[str] | None) -> Corpus:
+    """A corpus to score, in a fitted model's words; unknown words are dropped."""
+    if kind == "matrix":
+        return counts.from_matrix(X, owner)
+    if words is None:
+        raise InvalidInput(
+            f"{owner} got {kind}, but the model was fitted on a matrix without words; pass a matrix"
+            " with the same columns."
+        )
+    if kind == "texts":
+        return counts.from_matrix(vocabulary.count_texts(X, words)[0], owner)
+    ptr, ids = vocabulary.encode(X, words, owner)
+    return counts.from_ids(ptr, ids, len(words), owner)
+
+
+def _all(X: Any, types: Any, what: str, owner: str) -> Any:
+    for i, x in enumerate(X):
+        if not isinstance(x, types):
+            raise InvalidInput(
+                f"Document {i} of {owner} is {_name(x)}, not {what}; pass the same kind for every"
+                " document, and '' or [] for an empty one."
+            )
+    return X
+
+
+def _name(x: Any) -> str:
+    return repr(x) if x is None or x != x else f"a {type(x).__name__}"

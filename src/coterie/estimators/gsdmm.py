@@ -1,0 +1,134 @@
+"""GSDMM: the finite mixture of Yin & Wang (KDD 2014)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie import urns
+from coterie.counts import Counts
+from coterie.errors import InvalidInput
+from coterie.estimators._allowed import number, whole
+from coterie.estimators._base import BaseMixture
+
+
+class GSDMM(BaseMixture):
+    """Dirichlet multinomial mixture with at most `n_clusters` clusters, by collapsed Gibbs sampling.
+
+    Empty clusters die out, so `n_clusters` is a cap: choose it larger than what you expect.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Clusters at most (K in the paper).
+    alpha : float
+        Pseudo-documents in every cluster; 0 means an emptied cluster never comes back.
+    beta : float or array, one a word
+        Pseudo-occurrences of every word in every cluster. Larger: fewer, broader clusters.
+    n_sweeps : int
+        Passes over the documents.
+    init : "random", "one", "online", int or labels
+        Where to start: over all n_clusters at random, all in one, one pass in order, that many
+        random clusters, or these labels.
+    burstiness : bool
+        True: a repeated word counts as in Eq. 4. False: the naive Bayes form, Eq. 3.
+    tie_duplicates : bool
+        Move documents with identical words together.
+    sampler : "auto" or "gibbs"
+    backend : "auto" or "cpu"
+    n_jobs : int, optional
+        Threads for predicting. The exact sampler is sequential; a seed gives the same labels anyway.
+    tol : float, optional
+        Stop early once the likelihood per word rises by less than this a sweep and the share of
+        documents that move no longer falls. None: do all sweeps.
+    max_time : float, optional
+        Stop after the sweep in which this many seconds have passed.
+    random_state : int, optional
+        The seed: the same labels on any machine, thread count, and after a resume.
+    callbacks : list of callables, optional
+        Each gets an event after every sweep (`event.record`); returning True stops the run.
+    checkpoint : path, optional
+        A file to save the run to, and to go on from when it is there.
+    checkpoint_every : int
+        Sweeps between two checkpoints.
+
+    Attributes
+    ----------
+    labels_ : array
+        Cluster of each document, from the last sweep; clusters are numbered from the largest down.
+    n_clusters_, cluster_sizes_ : int, array
+    trace_ : Trace
+        What each sweep did.
+    converged_, stop_reason_ : bool, str
+        Whether the chain settled, and the sentence why.
+    outlier_scores_ : array
+    model_ : Model
+
+    Examples
+    --------
+    >>> from coterie import GSDMM
+    >>> texts = ["red apple pie", "apple pie recipe", "fast car race", "car race driver"]
+    >>> model = GSDMM(n_clusters=10, random_state=1).fit(texts)
+    >>> bool(model.labels_[0] == model.labels_[1])
+    True
+    """
+
+    _parameters = {"n_clusters": whole(1), "alpha": number(0.0, inclusive=True)}
+    _starts = ("random", "one", "online")
+
+    def __init__(
+        self,
+        n_clusters: int = 500,
+        *,
+        alpha: float = 0.1,
+        beta: float | npt.ArrayLike = 0.1,
+        n_sweeps: int = 30,
+        init: Any = "random",
+        burstiness: bool = True,
+        tie_duplicates: bool = False,
+        sampler: str = "auto",
+        backend: str = "auto",
+        n_jobs: int | None = None,
+        tol: float | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = 1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.beta = beta
+        self.n_sweeps = n_sweeps
+        self.init = init
+        self.burstiness = burstiness
+        self.tie_duplicates = tie_duplicates
+        self.sampler = sampler
+        self.backend = backend
+        self.n_jobs = n_jobs
+        self.tol = tol
+        self.max_time = max_time
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+
+    def _urn(self, counts: Counts, beta: npt.NDArray[np.float64]) -> urns.Urn:
+        return urns.finite(int(self.n_clusters), self.alpha, beta, self.burstiness)
+
+    def _init(self, corpus: Any) -> Any:
+        init = super()._init(corpus)
+        if isinstance(init, str):
+            if init == "online" and self.alpha == 0:
+                raise InvalidInput(
+                    "init='online' of GSDMM needs alpha > 0: with alpha = 0 no cluster ever opens."
+                )
+            return init
+        started = np.unique(init).size if isinstance(init, np.ndarray) else int(init)
+        if started > self.n_clusters:
+            raise InvalidInput(
+                f"init of GSDMM starts with {started} clusters, but n_clusters is {self.n_clusters}."
+            )
+        return init

@@ -1,0 +1,287 @@
+"""Models on disk: a folder a person can open, and that runs no code when it is.
+
+    config.json         schema, version, estimator, parameters, checksums of the other files
+    arrays.safetensors  sizes, word counts, labels, scores
+    vocabulary.txt      one word a line (backslash, line feed and carriage return escaped)
+    trace.csv           what each sweep did
+
+The folder appears whole or not at all: it is written beside the target and renamed.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io as text_io
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._version import __version__
+from coterie.checkpoint import flush_folder, open_tensors
+from coterie.errors import ModelFileError
+from coterie.model import Model
+from coterie.trace import SweepRecord, Trace
+from coterie.urns import Urn
+
+SCHEMA = 1
+ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.csv", "config.json"
+UTF8 = ("utf-8", "surrogatepass")  # a broken emoji half is a word like any other
+MAX_CONFIG_BYTES = 2**24
+
+_MODEL_ARRAYS = {"size", "total", "ptr", "cluster", "held", "beta"}
+
+
+class Saved(NamedTuple):
+    """What a folder holds."""
+
+    estimator: str
+    parameters: dict[str, Any]
+    fitted: dict[str, Any]  # plain JSON values: reason, converged, ...
+    model: Model
+    per_row: dict[str, npt.NDArray[Any]]  # labels and scores of the training rows
+    trace: Trace
+
+
+def save(path: str | os.PathLike[str], saved: Saved) -> None:
+    """Write a model folder; one that is already there is replaced, anything else is left alone."""
+    target = Path(path)
+    if target.exists() and not _is_model(target):
+        raise ModelFileError(
+            f"{target} exists and is not a coterie model; name a new folder, or remove it first."
+        )
+    files = _files(saved)
+    try:
+        fresh = Path(tempfile.mkdtemp(dir=target.parent or Path("."), prefix=f".{target.name}."))
+    except OSError as error:
+        raise ModelFileError(f"{target} cannot be written: {error.strerror or error}.") from None
+    try:
+        for name, content in files.items():
+            with open(fresh / name, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        fresh.chmod(0o755)
+        _swap(fresh, target)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def load(path: str | os.PathLike[str]) -> Saved:
+    """Read a model folder, checking every file; a problem names the file and what to do."""
+    folder = Path(path)
+    config = _read_config(folder)
+    contents = {name: _read_checked(folder, name, digest) for name, digest in config["files"].items()}
+    if ARRAYS not in contents or TRACE not in contents:
+        raise _damaged(folder / CONFIG, "it does not list every file")
+    arrays, _ = open_tensors(folder / ARRAYS)
+    words = _parse_words(contents[WORDS]) if WORDS in contents else None
+    model = _model(folder, config, arrays, words)
+    per_row = {name: array for name, array in arrays.items() if name not in _MODEL_ARRAYS}
+    try:
+        trace = _parse_trace(contents[TRACE])
+    except (ValueError, TypeError):
+        raise _damaged(folder / TRACE, "a line cannot be read") from None
+    return Saved(
+        config["estimator"], config["parameters"], config["fitted"], model, per_row, trace
+    )
+
+
+def _files(saved: Saved) -> dict[str, bytes]:
+    from safetensors.numpy import save as pack
+
+    model, urn = saved.model, saved.model.urn
+    frozen = model.frozen
+    uniform = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
+    arrays = {
+        "size": frozen.size,
+        "total": frozen.total,
+        "ptr": frozen.ptr,
+        "cluster": frozen.cluster,
+        "held": frozen.held,
+        "beta": urn.beta[:1] if uniform else urn.beta,
+        **saved.per_row,
+    }
+    files = {ARRAYS: pack({name: np.ascontiguousarray(a) for name, a in arrays.items()})}
+    if model.words is not None:
+        files[WORDS] = "".join(_escape(word) + "\n" for word in model.words).encode(*UTF8)
+    files[TRACE] = _trace_csv(saved.trace)
+    config = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "estimator": saved.estimator,
+        "parameters": saved.parameters,
+        "fitted": saved.fitted,
+        "urn": {
+            "burst": urn.burst,
+            "size_prior": urn.size_prior,
+            "open_weight": urn.open_weight,
+            "cap": urn.cap,
+            "unit": urn.unit,
+        },
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    }
+    config["checksum"] = _config_digest(config)
+    files[CONFIG] = json.dumps(config, indent=2, ensure_ascii=False).encode()
+    return files
+
+
+def _swap(fresh: Path, target: Path) -> None:
+    """Put the new folder in the old one's place; the old one goes only when the new one stands."""
+    aside = None
+    try:
+        if target.exists():
+            aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
+            os.replace(target, aside / target.name)
+        os.replace(fresh, target)
+        flush_folder(target.parent)
+    except OSError as error:
+        if aside is not None and not target.exists():
+            os.replace(aside / target.name, target)
+        raise ModelFileError(f"{target} cannot be written: {error.strerror or error}.") from None
+    finally:
+        if aside is not None:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _is_model(folder: Path) -> bool:
+    try:
+        return "schema" in json.loads((folder / CONFIG).read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    if not folder.is_dir():
+        raise ModelFileError(f"There is no model folder at {folder}.")
+    if not path.is_file():
+        raise ModelFileError(f"{folder} is not a coterie model: it has no {CONFIG}.")
+    if path.stat().st_size > MAX_CONFIG_BYTES:
+        raise _damaged(path, "it is far too large")
+    try:
+        config = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise _damaged(path, "it is not valid JSON") from None
+    schema = config.get("schema") if isinstance(config, dict) else None
+    if not isinstance(schema, int):
+        raise _damaged(path, "it has no schema number")
+    if schema > SCHEMA:
+        raise ModelFileError(
+            f"{path} was written by a newer coterie (schema {schema}, version"
+            f" {config.get('version')}); this one reads up to schema {SCHEMA}: upgrade coterie."
+        )
+    if config.get("checksum") != _config_digest(config):
+        raise _damaged(path, "its checksum differs")
+    kinds = {"estimator": str, "parameters": dict, "fitted": dict, "urn": dict, "files": dict}
+    for name, kind in kinds.items():
+        if not isinstance(config.get(name), kind):
+            raise _damaged(path, f"{name!r} is missing")
+    return config
+
+
+def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
+    if name not in (ARRAYS, WORDS, TRACE):
+        raise _damaged(folder / CONFIG, f"it names a file that no model has ({name!r})")
+    try:
+        content = (folder / name).read_bytes()
+    except OSError:
+        raise _damaged(folder / name, "it is missing") from None
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise _damaged(folder / name, "its checksum differs")
+    return content
+
+
+def _model(
+    folder: Path, config: dict[str, Any], arrays: dict[str, npt.NDArray[Any]], words: Any
+) -> Model:
+    """Check shapes and ranges, so that a hostile folder cannot make a kernel read out of bounds."""
+    path = folder / ARRAYS
+    if not set(arrays) >= _MODEL_ARRAYS:
+        raise _damaged(path, "arrays are missing")
+    size, total, ptr, cluster, held, beta = (
+        arrays[name] for name in ("size", "total", "ptr", "cluster", "held", "beta")
+    )
+    n_words, n_clusters = ptr.size - 1, size.size
+    kinds = [a.dtype for a in (size, total, ptr, cluster, held, beta)]
+    expected = [np.int64, np.int64, np.int64, np.int32, np.int32, np.float64]
+    ok = (
+        kinds == [np.dtype(kind) for kind in expected]
+        and all(a.ndim == 1 for a in (size, total, ptr, cluster, held, beta))
+        and n_words >= 0
+        and total.size == n_clusters
+        and ptr[0] == 0
+        and bool((np.diff(ptr) >= 0).all())
+        and cluster.size == held.size == ptr[-1]
+        and beta.size in (1, n_words)
+        and bool((cluster >= 0).all() and (cluster < n_clusters).all() and (held > 0).all())
+        and bool((size >= 0).all() and (total >= 0).all())
+        and bool(np.isfinite(beta).all() and (beta > 0).all())
+        and (words is None or len(words) == n_words)
+    )
+    if not ok:
+        raise _damaged(path, "its arrays do not fit together")
+    beta = np.broadcast_to(beta, (n_words,)).copy()
+    try:
+        urn = Urn(
+            beta=beta,
+            beta_sum=float(beta.sum()),
+            **{k: float(config["urn"][k]) for k in ("burst", "size_prior", "open_weight", "unit")},
+            cap=int(config["urn"]["cap"]),
+            seed_weight=np.zeros(0),
+            seed_ptr=np.zeros(1, np.int64),
+            seed_word=np.zeros(0, np.int32),
+            seed_count=np.zeros(0, np.int32),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise _damaged(folder / CONFIG, "its urn is incomplete") from None
+    return Model.make(urn, size, total, ptr, cluster, held, words)
+
+
+def _config_digest(config: dict[str, Any]) -> str:
+    rest = {key: value for key, value in config.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _damaged(path: Path, what: str) -> ModelFileError:
+    return ModelFileError(f"{path} is damaged: {what}. Save the model again, or restore a copy.")
+
+
+def _escape(word: str) -> str:
+    return word.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _unescape(line: str) -> str:
+    if "\\" not in line:
+        return line
+    back = {"\\": "\\", "n": "\n", "r": "\r"}
+    out, chars = [], iter(line)
+    for char in chars:
+        out.append(back.get(next(chars, ""), "") if char == "\\" else char)
+    return "".join(out)
+
+
+def _parse_words(content: bytes) -> list[str]:
+    return [_unescape(line) for line in content.decode(*UTF8).split("\n")[:-1]]
+
+
+def _trace_csv(trace: Trace) -> bytes:
+    out = text_io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(SweepRecord._fields)
+    writer.writerows([repr(value) for value in line] for line in trace)
+    return out.getvalue().encode()
+
+
+def _parse_trace(content: bytes) -> Trace:
+    lines = list(csv.reader(text_io.StringIO(content.decode())))[1:]
+    whole = 5  # the first five columns are whole numbers
+    return Trace(
+        [SweepRecord(*map(int, line[:whole]), *map(float, line[whole:])) for line in lines]
+    )

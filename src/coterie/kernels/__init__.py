@@ -1,0 +1,1 @@
+"""Compiled kernels: numba only, no validation, no printing, no allocation per document."""

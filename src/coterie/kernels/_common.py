@@ -1,0 +1,115 @@
+"""What every kernel shares: the decorator, addressed uniforms, log-gamma.
+
+Helpers are inlined into the kernels that call them. numba's on-disk cache does not notice an
+edited helper of another file, so tests use a cache folder named by a digest of this package.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from coterie import _rng
+
+LN2 = math.log(2.0)
+_GOLDEN = np.uint64(_rng.GOLDEN)
+_MIX_1 = np.uint64(_rng.MIX_1)
+_MIX_2 = np.uint64(_rng.MIX_2)
+_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+
+
+# No kernel allocates, so reference counting is off: with it on, every array that passes a function
+# boundary costs two atomic operations, which made a sweep four times slower.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile on first call, without the GIL; keep the code on disk if any place is writable."""
+    try:
+        return numba.njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:  # no writable place for a cache: compile in every process
+        return numba.njit(**_OPTIONS)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile into the caller: passing a tuple of forty arrays by value costs more than most bodies."""
+    return numba.njit(forceinline=True, **_OPTIONS)(function)
+
+
+def pasted(function: Callable[..., Any]) -> Any:
+    """Paste the source into the caller: no compilation of its own, for parts used in one place."""
+    return numba.njit(inline="always", **_OPTIONS)(function)
+
+
+def called(function: Callable[..., Any]) -> Any:
+    """Compile as a function of its own: for cold code, or code shared by several callers."""
+    return numba.njit(**_OPTIONS)(function)
+
+
+@inlined
+def mix(x):
+    """Equivalent to `_rng.mix` on one number."""
+    x = (x ^ (x >> np.uint64(30))) * _MIX_1
+    x = (x ^ (x >> np.uint64(27))) * _MIX_2
+    return x ^ (x >> np.uint64(31))
+
+
+@inlined
+def fold(state, part):
+    """Fold one non-negative part of an address into the state."""
+    return mix(state + (np.uint64(part) + np.uint64(1)) * _GOLDEN)
+
+
+@inlined
+def uniform(document_state, draw):
+    """The draw-th uniform of a document whose address is folded up to `document_state`."""
+    return (fold(document_state, draw) >> np.uint64(11)) * 2.0**-53
+
+
+@inlined
+def address(key, sweep, document):
+    """Fold key, sweep and document; `uniform(address(...), draw)` equals `_rng.uniform(...)`."""
+    return fold(fold(mix(np.uint64(key) + _GOLDEN), sweep), document)
+
+
+@called
+def log_gamma(x):
+    """ln Gamma(x) for x > 0: shift to x >= 9, then Stirling's series (relative error below 1e-14)."""
+    shift = 1.0
+    while x < 9.0:
+        shift *= x
+        x += 1.0
+    inv = 1.0 / x
+    inv2 = inv * inv
+    series = inv * (
+        1.0 / 12.0
+        - inv2 * (1.0 / 360.0 - inv2 * (1.0 / 1260.0 - inv2 * (1.0 / 1680.0 - inv2 / 1188.0)))
+    )
+    return (x - 0.5) * math.log(x) - x + _HALF_LOG_2PI + series - math.log(shift)
+
+
+@called
+def log_rising(x, steps):
+    """ln [ x (x+1) ... (x+steps-1) ] = ln Gamma(x + steps) - ln Gamma(x), for x > 0."""
+    if steps <= 4:
+        product = 1.0
+        for i in range(steps):
+            product *= x + i
+        return math.log(product)
+    if steps < 0.02 * x:  # centred series: no cancellation between two large log-gammas
+        centre = x + 0.5 * (steps - 1)
+        return steps * math.log(centre) - rising_tail(centre, steps)
+    return log_gamma(x + steps) - log_gamma(x)
+
+
+@inlined
+def rising_tail(centre, steps):
+    """What steps * ln(centre) exceeds the log rising product by, for steps much below centre."""
+    s2 = steps * (float(steps) * steps - 1.0) / 12.0
+    s4 = s2 * (3.0 * float(steps) * steps - 7.0) / 20.0
+    inv2 = 1.0 / (centre * centre)
+    return inv2 * (0.5 * s2 + 0.25 * s4 * inv2)

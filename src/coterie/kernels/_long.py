@@ -1,0 +1,207 @@
+"""Gibbs draws for documents whose plain product might overflow, and for tied documents.
+
+Products are scaled: when one passes BIG it is divided out and counted. Logs are exact only for the
+clusters within REACH of the best; the others are told apart by the bits of the float.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from coterie.kernels._common import (
+    LN2,
+    called,
+    inlined,
+    log_gamma,
+    log_rising,
+    pasted,
+    rising_tail,
+)
+from coterie.kernels._slots import BLOCK, slot_prior
+from coterie.kernels._words import growth, list_rows, log_growth, multiply_rows, scan
+
+BIG = 2.0**500
+LOG_BIG = 500.0 * LN2
+CHUNK_NATS = 340.0  # growth allowed between two rescalings: BIG * e**340 < 2**1023
+MANY = 16  # counts above this use log-gamma instead of a product
+REACH = 38.0  # nats below the best at which a weight is lost in a float64's sum
+SLACK = 0.2  # what an estimated log may be off by, generously
+SERIES = 0.02  # the centred series of log_rising holds for length < SERIES * words
+
+
+@called
+def draw_long(counts, urn, state, work, d, u):
+    """Draw a cluster for document d over every open cluster: a slot, or -1 for a new one."""
+    own = np.int64(state.z[d])
+    copies = counts.weight[d]
+    begin = counts.ptr[d]
+    width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
+    product, scale, extra = work.product, work.scale, work.extra
+    scale[:width] = 0.0
+    extra[:width] = 0.0
+    n_rows = np.int64(0)
+    grown = 0.0
+    own_gain = 1.0
+    own_nats = 0.0
+    for e in range(begin, counts.ptr[d + 1]):
+        w = counts.word[e]
+        count = counts.tally[e] * copies
+        first, beta = work.inv_beta[w], urn.beta[w]
+        r = np.int64(state.row_of[w])
+        lo = state.post_ptr[w]
+        hi = lo + state.post_len[w]
+        many = count > MANY
+        if many:
+            at = add_many(state, extra, r, lo, hi, own, beta, urn.burst, urn.unit, count, width)
+        else:
+            nats = count * work.word_nats[w]
+            if grown + nats > CHUNK_NATS or n_rows + count > work.row.size:
+                multiply_rows(state.rows, work.row, work.rate, n_rows, product, width)
+                rescale(product, scale, width)
+                n_rows = np.int64(0)
+                grown = 0.0
+            grown += nats
+            if r >= 0:
+                n_rows = list_rows(
+                    work.row, work.rate, n_rows, r, first, beta, urn.burst, urn.unit, count
+                )
+                at = np.int64(-1)
+            else:
+                at = scan(
+                    state.post, lo, hi, product, own, first, beta, urn.burst, urn.unit, count
+                )
+        work.place[e - begin] = at
+        if own < 0:
+            continue
+        held = np.int64(state.rows[r, own]) if r >= 0 else np.int64(state.post[at, 1])
+        if many:
+            own_nats += log_growth(held - count, beta, urn.burst, urn.unit, count)
+        else:
+            own_gain *= growth(held - count, first, beta, urn.burst, urn.unit, count)
+            if own_gain > BIG:
+                own_gain *= 1.0 / BIG
+                own_nats += LOG_BIG
+    multiply_rows(state.rows, work.row, work.rate, n_rows, product, width)
+    rescale(product, scale, width)
+    k = draw_logs(counts, urn, state, work, d, u, width, math.log(own_gain) + own_nats)
+    product[:width] = 1.0
+    return k
+
+
+@inlined
+def rescale(product, scale, width):
+    """Divide out BIG where a product passed it. Branch-free, so that it vectorises."""
+    for k in range(width):
+        over = product[k] > BIG
+        product[k] *= 1.0 / BIG if over else 1.0
+        scale[k] += 1.0 if over else 0.0
+
+
+@pasted
+def add_many(state, extra, r, lo, hi, own, beta, burst, unit, count, width):
+    """Add a large count's nats to `extra` by log-gamma; return where own's posting is, or -1."""
+    at = np.int64(-1)
+    if r >= 0:
+        for k in range(width):
+            n = np.int64(state.rows[r, k])
+            if n > 0:
+                extra[k] += log_growth(n, beta, burst, unit, count)
+        return at
+    for i in range(lo, hi):
+        k = state.post[i, 0]
+        extra[k] += log_growth(np.int64(state.post[i, 1]), beta, burst, unit, count)
+        at = i if k == own else at
+    return at
+
+
+@pasted
+def estimate(urn, state, work, width, length, empty):
+    """Fill work.weight with every slot's log weight to within SLACK / 2; -inf where closed.
+
+    ln(product) is read off the float's bits (at most 0.06 off). The base term is the centred series
+    where the cluster is much larger than the document, which is nearly everywhere.
+    """
+    half = 0.5 * (length - 1)
+    for k in range(width):
+        words = state.total[k] * urn.unit + urn.beta_sum
+        y = half / words
+        log1p = y * (1.0 - y * (0.5 - y * (1.0 / 3.0 - y * (0.25 - y * 0.2))))
+        bits = np.float64(np.float64(work.product[k]).view(np.int64))
+        work.weight[k] = (
+            (bits * 2.0**-52 - 1023.0) * LN2
+            + (work.scale[k] * LOG_BIG + work.extra[k])
+            + work.log_weight[k]
+            + (empty - length * (work.log_total[k] + log1p) + rising_tail(words + half, length))
+        )
+    for k in range(width):
+        words = state.total[k] * urn.unit + urn.beta_sum
+        if length >= SERIES * words and work.log_weight[k] > -np.inf:
+            work.weight[k] = (
+                math.log(work.product[k])
+                + (work.scale[k] * LOG_BIG + work.extra[k])
+                + work.log_weight[k]
+                + (empty - log_rising(words, length))
+            )
+
+
+@pasted
+def draw_logs(counts, urn, state, work, d, u, width, own_nats):
+    """Draw from scaled products: exact logs and `exp` only for what is within reach of the best."""
+    own = np.int64(state.z[d])
+    copies = counts.weight[d]
+    length = counts.length[d] * copies
+    weight, touched = work.weight, work.touched
+    empty = log_rising(urn.beta_sum, length)
+    estimate(urn, state, work, width, length, empty)
+    if copies > 1:
+        for k in range(width):
+            if work.log_weight[k] > -np.inf:
+                size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+                weight[k] += log_rising(size, copies) - work.log_weight[k]
+    companions = state.size[own] - copies
+    alone = companions == 0 and own >= urn.seed_weight.size
+    own_score = -np.inf
+    if own >= 0:
+        own_size = companions + slot_prior(urn.seed_weight, urn.size_prior, own)
+        if not alone and own_size > 0.0:
+            words = (state.total[own] - length) * urn.unit + urn.beta_sum
+            own_score = own_nats + log_rising(own_size, copies) + (empty - log_rising(words, length))
+        weight[own] = own_score
+    n_empty = urn.cap - (state.head[0] - alone)
+    fresh = -np.inf
+    if urn.open_weight > 0.0:
+        fresh = math.log(urn.open_weight) + log_gamma(float(copies))
+    elif urn.size_prior > 0.0 and n_empty > 0:
+        fresh = math.log(float(n_empty)) + log_rising(urn.size_prior, copies)
+    best = fresh
+    for k in range(width):
+        best = max(best, weight[k])
+    if best == -np.inf:
+        return own
+    n_near = np.int64(0)
+    total = 0.0
+    for k in range(width):
+        if weight[k] > best - REACH - SLACK:
+            score = own_score
+            if k != own:
+                words = state.total[k] * urn.unit + urn.beta_sum
+                size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+                score = (
+                    math.log(work.product[k])
+                    + (work.scale[k] * LOG_BIG + work.extra[k])
+                    + log_rising(size, copies)
+                    + (empty - log_rising(words, length))
+                )
+            total += math.exp(score - best)
+            touched[n_near] = k
+            weight[n_near] = total
+            n_near += 1
+    x = u * (total + math.exp(fresh - best))
+    for i in range(n_near):
+        if x < weight[i]:
+            return np.int64(touched[i])
+    if fresh > -np.inf:
+        return own if alone else np.int64(-1)
+    return np.int64(touched[n_near - 1])

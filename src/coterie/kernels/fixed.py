@@ -1,0 +1,69 @@
+"""Scoring documents against counts that do not change: predict, probabilities, likelihood."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from coterie.kernels._common import called, kernel, log_rising
+from coterie.kernels._words import log_growth
+
+
+@kernel
+def score(counts, urn, frozen, order, own, draw_phi, out, base):
+    """Fill out[i, k]: the log weight of cluster k for document order[i], relative to an empty one.
+
+    Equivalent to: ln(m_k + prior) + sum_w ln growth(n_kw, c_w) - ln base_k(N_d), with one copy of
+    the document taken out of cluster own[i] (-1: none). When `draw_phi` is set, the clusters' word
+    distributions are fixed at their posterior means instead: sum_w c_w ln phi_kw.
+    `order` sorts by length, so that `base` (one entry a cluster, scratch) is rarely recomputed.
+    """
+    n_clusters = frozen.size.size
+    last_length = np.int64(-1)
+    for i in range(order.size):
+        d = order[i]
+        length = counts.length[d]
+        if length != last_length:
+            fill_base(urn, frozen, length, draw_phi, base)
+            last_length = length
+        for k in range(n_clusters):
+            out[i, k] = base[k]
+        mine = np.int64(own[i])
+        if mine >= 0:
+            size = frozen.size[mine] - 1 + urn.size_prior
+            words = (frozen.total[mine] - length) * urn.unit
+            weight = math.log(size) if size > 0.0 else -np.inf
+            out[i, mine] = weight - base_nats(urn, words, length, draw_phi)
+        for e in range(counts.ptr[d], counts.ptr[d + 1]):
+            w = counts.word[e]
+            count = np.int64(counts.tally[e])
+            for p in range(frozen.ptr[w], frozen.ptr[w + 1]):
+                k = frozen.cluster[p]
+                n = np.int64(frozen.held[p])
+                if k == mine:
+                    n -= count
+                if n > 0:
+                    if count == 1 and k != mine:
+                        out[i, k] += frozen.gain[p]
+                    elif draw_phi:
+                        out[i, k] += count * math.log1p(n * urn.unit / urn.beta[w])
+                    else:
+                        out[i, k] += log_growth(n, urn.beta[w], urn.burst, urn.unit, count)
+
+
+@called
+def base_nats(urn, words, length, draw_phi):
+    """ln of what `length` words cost in a cluster of `words` words, above an empty cluster."""
+    if draw_phi:
+        return length * math.log1p(words / urn.beta_sum)
+    return log_rising(urn.beta_sum + words, length) - log_rising(urn.beta_sum, length)
+
+
+@called
+def fill_base(urn, frozen, length, draw_phi, base):
+    """base[k] = ln(m_k + prior) - base_nats(n_k, length)."""
+    for k in range(base.size):
+        size = frozen.size[k] + urn.size_prior
+        weight = math.log(size) if size > 0.0 else -np.inf
+        base[k] = weight - base_nats(urn, frozen.total[k] * urn.unit, length, draw_phi)

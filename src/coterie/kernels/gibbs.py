@@ -1,0 +1,387 @@
+"""Exact collapsed Gibbs: one sweep over the documents, each drawn from its full conditional.
+
+The conditional (GSDMM Eq. 4, GSDPMM Eq. IV.29 and IV.44) is taken relative to an empty cluster, so
+that a word which a cluster does not hold contributes a factor of one:
+
+    weight_k = (m_k + prior_k) * prod_w prod_{j<c_w} (1 + n_kw / (b_w + j)) * base_k(N_d)
+    base_k(L) = prod_{i<L} (Vb + i) / (n_k + Vb + i)
+
+These are products of whole-number counts, not sums of logs: no `log`, no `exp`, and a count that
+did not change needs no work at all. Three ways to a draw, chosen per document from the state alone:
+
+* touched   postings only: clusters sharing a word are summed, the rest is drawn by rejection from
+            an envelope (exact; the cost does not grow with the number of clusters);
+* open      every open cluster, words that most clusters hold as dense rows (SIMD);
+* long      (`_long.py`) as `open`, in scaled products and logs, where a plain product might
+            overflow; also documents tied together, whose weight is not linear in m_k.
+
+The document is not taken out before scoring: its own cluster is corrected afterwards, so a document
+that stays where it was writes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.kernels._common import address, kernel, pasted, uniform
+from coterie.kernels._long import draw_long
+from coterie.kernels._slots import BLOCK, base_ratio, free_slot, slot_prior, take_slot
+from coterie.kernels._words import growth, list_rows, multiply_rows, scan, scan_touched
+
+TRIES = 32  # refusals of the envelope before the full sum is taken once
+TOUCH_COST = 3.0  # a touched posting costs about as much as this many slots of the open sum
+SAFE_NATS = 600.0  # plain products may span this much either way: e**600 is 2**866
+LAST_DRAW = 2 * TRIES  # the address of the one number a full sum needs
+
+MOVED, REFUSED, FULL_SUMS, TOUCHED_DRAWS = range(4)  # places in Work.stats
+
+
+class Work(NamedTuple):
+    """Scratch, and what is derived from the state; never saved, rebuilt when the state is re-laid."""
+
+    inv_beta: npt.NDArray[np.float64]  # unit / b_w
+    word_nats: npt.NDArray[np.float64]  # the most one occurrence of w can add, in nats
+    is_long: npt.NDArray[np.bool_]  # documents that take the long way
+    base_row: npt.NDArray[np.int32]  # length -> row of `base`, or -1
+    base: npt.NDArray[np.float64]  # (m_k + prior_k) * base_k(L), 0 for closed slots
+    log_weight: npt.NDArray[np.float64]  # ln(m_k + prior_k)      kept only if a document is long
+    log_total: npt.NDArray[np.float64]  # ln(n_k + Vb)           likewise
+    cum_weight: npt.NDArray[np.int64]  # cumulated document weights, to pick one at random
+    product: npt.NDArray[np.float64]  # per slot, all ones between documents
+    scale: npt.NDArray[np.float64]  # per slot, how often BIG was divided out
+    extra: npt.NDArray[np.float64]  # per slot, nats from large counts
+    weight: npt.NDArray[np.float64]  # per slot or per touched cluster
+    partial: npt.NDArray[np.float64]  # per block of slots
+    touched: npt.NDArray[np.int32]
+    place: npt.NDArray[np.int64]  # where the own posting of each word of the document is
+    row: npt.NDArray[np.int32]  # rows to multiply in
+    rate: npt.NDArray[np.float64]  # and their unit / (b_w + j)
+    stats: npt.NDArray[np.int64]
+
+
+@kernel
+def sweep(counts, urn, state, work, key, number, first, last):
+    """Draw documents first..last-1; return the next one to do.
+
+    That is `last` when all are done, or an earlier one when the slots are full: the caller then
+    widens the state and calls again. A document whose label is -1 is not in the state yet (a
+    one-pass start): it is drawn given the documents before it, and added. Writes state and work.
+    """
+    for d in range(first, last):
+        if state.head[0] == state.size.size and urn.cap > state.size.size:
+            return d
+        random = address(key, number, d)
+        if work.is_long[d]:
+            k = draw_long(counts, urn, state, work, d, uniform(random, LAST_DRAW))
+        else:
+            k = draw_short(counts, urn, state, work, d, random)
+        if k < 0 or k != state.z[d]:
+            work.stats[MOVED] += counts.weight[d]
+            if k < 0:
+                k = take_slot(state.order, state.head)
+            move(counts, urn, state, work, d, k)
+    return last
+
+
+@kernel
+def open_work(counts, urn, state, work):
+    """Fill the derived arrays of `work` for this state. Writes work only."""
+    for w in range(urn.beta.size):
+        work.inv_beta[w] = urn.unit / urn.beta[w]
+    for d in range(counts.length.size):
+        work.cum_weight[d + 1] = work.cum_weight[d] + counts.weight[d]
+    work.product[:] = 1.0
+    for k in range(state.size.size):
+        refresh_slot(urn, state, work, k)
+
+
+@pasted
+def refresh_slot(urn, state, work, k):
+    """Derive anew what depends on slot k's sizes: a pure function of them, so resuming is exact."""
+    is_open = state.size[k] > 0 or k < urn.seed_weight.size
+    weight = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k) if is_open else 0.0
+    words = state.total[k] * urn.unit + urn.beta_sum
+    ratio = weight
+    for length in range(1, work.base_row.size):
+        ratio *= (urn.beta_sum + (length - 1)) / (words + (length - 1))
+        if work.base_row[length] >= 0:
+            work.base[work.base_row[length], k] = ratio
+    if work.log_weight.size:
+        work.log_weight[k] = math.log(weight) if weight > 0.0 else -np.inf
+        work.log_total[k] = math.log(words)
+
+
+@pasted
+def draw_short(counts, urn, state, work, d, random):
+    """Draw a cluster for a short, untied document: a slot, or -1 for a new cluster."""
+    own = np.int64(state.z[d])
+    begin, end = counts.ptr[d], counts.ptr[d + 1]
+    n_rows = np.int64(0)
+    touches = np.int64(0)
+    own_gain = 1.0
+    for e in range(begin, end):
+        w = counts.word[e]
+        r = state.row_of[w]
+        if r < 0:
+            touches += state.post_len[w]
+            continue
+        count = np.int64(counts.tally[e])
+        first, beta = work.inv_beta[w], urn.beta[w]
+        n_rows = list_rows(work.row, work.rate, n_rows, r, first, beta, urn.burst, urn.unit, count)
+        if own >= 0:
+            others = np.int64(state.rows[r, own]) - count
+            own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
+    width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
+    sparse = n_rows == 0 and touches * TOUCH_COST < width
+    if n_rows:
+        multiply_rows(state.rows, work.row, work.rate, n_rows, work.product, width)
+    n = np.int64(0)
+    for e in range(begin, end):
+        w = counts.word[e]
+        if state.row_of[w] >= 0:
+            continue
+        count = np.int64(counts.tally[e])
+        first, beta = work.inv_beta[w], urn.beta[w]
+        lo = state.post_ptr[w]
+        hi = lo + state.post_len[w]
+        if sparse:
+            at, n = scan_touched(
+                state.post, lo, hi, work.product, own, first, beta, urn.burst, urn.unit, count,
+                work.touched, n,
+            )  # fmt: skip
+        else:
+            at = scan(
+                state.post, lo, hi, work.product, own, first, beta, urn.burst, urn.unit, count
+            )
+        work.place[e - begin] = at
+        if own >= 0:
+            others = np.int64(state.post[at, 1]) - count
+            own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
+    own_weight = 0.0
+    companions = state.size[own] - 1
+    alone = companions == 0 and own >= urn.seed_weight.size
+    if own >= 0 and not alone:
+        length = counts.length[d]
+        words = (state.total[own] - length) * urn.unit + urn.beta_sum
+        prior = slot_prior(urn.seed_weight, urn.size_prior, own)
+        own_weight = (companions + prior) * own_gain * base_ratio(urn.beta_sum, words, length)
+    if sparse:
+        work.stats[TOUCHED_DRAWS] += 1
+        k = draw_touched(counts, urn, state, work, d, random, n, own_weight, alone)
+        if k != -2:
+            for i in range(n):
+                work.product[work.touched[i]] = 1.0
+            return k
+        work.stats[FULL_SUMS] += 1
+    return draw_open(counts, urn, state, work, d, random, width, own_weight, alone)
+
+
+@pasted
+def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
+    """Draw by the sum over every open cluster; leaves the products at one."""
+    own = np.int64(state.z[d])
+    product, weight = work.product, work.weight
+    row = work.base_row[counts.length[d]]
+    if row < 0:
+        fill_base(urn, state, work, counts.length[d], width)
+    base = work.base[row] if row >= 0 else work.extra
+    if own >= 0:
+        product[own] = 0.0
+    total = 0.0
+    for block in range(width // BLOCK):
+        at = block * BLOCK
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0  # a fixed order of summing: the same on every CPU
+        for k in range(at, at + BLOCK, 4):
+            w0, w1 = product[k] * base[k], product[k + 1] * base[k + 1]
+            w2, w3 = product[k + 2] * base[k + 2], product[k + 3] * base[k + 3]
+            weight[k], weight[k + 1], weight[k + 2], weight[k + 3] = w0, w1, w2, w3
+            s0, s1, s2, s3 = s0 + w0, s1 + w1, s2 + w2, s3 + w3
+        work.partial[block] = (s0 + s1) + (s2 + s3)
+        total += work.partial[block]
+    product[:width] = 1.0
+    n_open = state.head[0] - alone
+    fresh = urn.open_weight + urn.size_prior * (urn.cap - n_open)
+    x = uniform(random, LAST_DRAW) * (own_weight + total + fresh)
+    if x < own_weight:
+        return own
+    x -= own_weight
+    last = np.int64(-1)
+    for block in range(width // BLOCK):
+        if x < work.partial[block]:
+            for k in range(block * BLOCK, block * BLOCK + BLOCK):
+                if weight[k] > 0.0:
+                    last = k
+                    if x < weight[k]:
+                        return last
+                    x -= weight[k]
+            return last  # rounding ran past the block's end
+        x -= work.partial[block]
+    if alone or fresh == 0.0:
+        return own  # alone: any empty cluster is as good as the own one
+    return np.int64(-1)
+
+
+@pasted
+def fill_base(urn, state, work, length, width):
+    """Write (m_k + prior_k) * base_k(length) of every slot into `extra`: a length not kept."""
+    for k in range(width):
+        is_open = state.size[k] > 0 or k < urn.seed_weight.size
+        size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+        words = state.total[k] * urn.unit + urn.beta_sum
+        work.extra[k] = size * base_ratio(urn.beta_sum, words, length) if is_open else 0.0
+
+
+@pasted
+def base_of_slot(urn, state, work, length, k):
+    """(m_k + prior_k) * base_k(length) of one open slot."""
+    row = work.base_row[length]
+    if row >= 0:
+        return work.base[row, k]
+    size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+    words = state.total[k] * urn.unit + urn.beta_sum
+    return size * base_ratio(urn.beta_sum, words, length)
+
+
+@pasted
+def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alone):
+    """Draw from touched clusters + envelope; -1 new, -2 when the envelope refused TRIES times.
+
+    The envelope gives every cluster its urn weight; an untouched cluster k deserves base_k(L) <= 1
+    of it, so it is accepted with that probability. A touched one is refused: its weight is summed.
+    """
+    own = np.int64(state.z[d])
+    length = counts.length[d]
+    product, weight = work.product, work.weight
+    total = own_weight
+    for i in range(n_touched):
+        k = np.int64(work.touched[i])
+        if k != own:
+            total += product[k] * base_of_slot(urn, state, work, length, k)
+        weight[i] = total
+    before = work.cum_weight[d]
+    others = float(work.cum_weight[counts.length.size] - counts.weight[d] if own >= 0 else before)
+    empties = urn.size_prior * urn.cap
+    seeds = 0.0
+    for k in range(urn.seed_weight.size):
+        seeds += urn.seed_weight[k]
+    for attempt in range(TRIES):
+        u = uniform(random, 2 * attempt)
+        x = u * (total + others + empties + seeds + urn.open_weight)
+        if x < own_weight:
+            return own
+        if x < total:
+            for i in range(n_touched):
+                if x < weight[i]:
+                    return np.int64(work.touched[i])
+        k = from_envelope(counts, urn, state, work, d, x - total, others, empties, seeds)
+        if k == -1 or (k == own and alone):
+            if alone:
+                return own
+            if empties + urn.open_weight > 0.0:
+                return np.int64(-1)
+        elif k != own and product[k] == 1.0:
+            size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+            share = base_of_slot(urn, state, work, length, k)
+            if uniform(random, 2 * attempt + 1) * size < share:
+                return k
+        work.stats[REFUSED] += 1
+    return np.int64(-2)
+
+
+@pasted
+def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
+    """The cluster at x of: the other documents' clusters, the equal priors, the seeds', a new one."""
+    if x < others:
+        return np.int64(state.z[pick_document(counts, work.cum_weight, d, x)])
+    x -= others
+    if x < empties:
+        j = np.int64(x / urn.size_prior)
+        return np.int64(state.order[j]) if j < state.head[0] else np.int64(-1)
+    x -= empties
+    if x < seeds:
+        k = np.int64(0)
+        while k < urn.seed_weight.size - 1 and x >= urn.seed_weight[k]:
+            x -= urn.seed_weight[k]
+            k += 1
+        return k
+    return np.int64(-1)
+
+
+@pasted
+def pick_document(counts, cum_weight, d, x):
+    """The document in whose stretch of cumulated weight x falls, d itself left out."""
+    n_docs = counts.length.size
+    if cum_weight[n_docs] == n_docs:
+        j = np.int64(x)
+        return min(j + (j >= d), n_docs - 1)
+    if x >= cum_weight[d]:
+        x += counts.weight[d]
+    low, high = np.int64(0), np.int64(n_docs)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if cum_weight[middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@pasted
+def move(counts, urn, state, work, d, new):
+    """Move document d from its cluster to slot `new`; work.place says where its postings are."""
+    old = np.int64(state.z[d])
+    copies = counts.weight[d]
+    begin = counts.ptr[d]
+    for e in range(begin, counts.ptr[d + 1]):
+        w = counts.word[e]
+        count = counts.tally[e] * copies
+        r = state.row_of[w]
+        if r >= 0:
+            if old >= 0:
+                state.rows[r, old] -= count
+            state.rows[r, new] += count
+        else:
+            move_posting(state, w, work.place[e - begin], new, count)
+    length = counts.length[d] * copies
+    state.z[d] = new
+    state.size[new] += copies
+    state.total[new] += length
+    if old >= 0:
+        state.size[old] -= copies
+        state.total[old] -= length
+        if state.size[old] == 0 and old >= urn.seed_weight.size:
+            free_slot(state.order, state.place, state.head, old)
+    for k in (old, new):
+        if k >= 0:
+            refresh_slot(urn, state, work, k)
+
+
+@pasted
+def move_posting(state, w, at, new, count):
+    """Take `count` from the posting at `at` (-1: from nowhere) and give it to slot `new`'s."""
+    post = state.post
+    start = state.post_ptr[w]
+    end = start + state.post_len[w]
+    found = start
+    while found < end and post[found, 0] != new:
+        found += 1
+    emptied = False
+    if at >= 0:
+        post[at, 1] -= count
+        emptied = post[at, 1] == 0
+    if found < end:
+        post[found, 1] += count
+        if emptied:
+            post[at, 0] = post[end - 1, 0]
+            post[at, 1] = post[end - 1, 1]
+            state.post_len[w] -= 1
+        return
+    if not emptied:
+        at = end
+        state.post_len[w] += 1
+    post[at, 0] = new
+    post[at, 1] = count

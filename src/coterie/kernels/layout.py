@@ -1,0 +1,126 @@
+"""Filling and re-laying the state: from labels to postings, rows to postings and back.
+
+A word's counts live either in its postings, an unsorted list of (slot, count) with room for every
+document that holds the word, or in a dense row over the slots. Nothing here draws.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.kernels._common import kernel
+
+
+@kernel
+def document_frequency(counts, frequency):
+    """Equivalent to: frequency[w] += number of documents that hold w."""
+    for e in range(counts.word.size):
+        frequency[counts.word[e]] += 1
+
+
+@kernel
+def fill(counts, urn, state, where, seen):
+    """Count everything again from state.z into sizes, totals and postings (no rows).
+
+    `where` and `seen` are scratch, one entry a slot; `state.post_len` must be zero.
+    """
+    state.size[:] = 0
+    state.total[:] = 0
+    post = state.post
+    n_seeds = urn.seed_weight.size
+    for k in range(n_seeds):
+        for e in range(urn.seed_ptr[k], urn.seed_ptr[k + 1]):
+            w = urn.seed_word[e]
+            i = state.post_ptr[w] + state.post_len[w]
+            post[i, 0] = k
+            post[i, 1] = urn.seed_count[e]
+            state.post_len[w] += 1
+            state.total[k] += urn.seed_count[e]
+    for d in range(counts.length.size):
+        k = state.z[d]
+        if k < 0:  # not in the state yet: a one-pass start
+            continue
+        copies = counts.weight[d]
+        state.size[k] += copies
+        state.total[k] += copies * counts.length[d]
+        for e in range(counts.ptr[d], counts.ptr[d + 1]):
+            w = counts.word[e]
+            i = state.post_ptr[w] + state.post_len[w]
+            post[i, 0] = k
+            post[i, 1] = counts.tally[e] * copies
+            state.post_len[w] += 1
+    seen[:] = -1
+    for w in range(state.post_len.size):
+        start = state.post_ptr[w]
+        end = start
+        for i in range(start, start + state.post_len[w]):
+            k = post[i, 0]
+            if seen[k] == w:
+                post[where[k], 1] += post[i, 1]
+            else:
+                seen[k] = w
+                where[k] = end
+                post[end, 0] = k
+                post[end, 1] = post[i, 1]
+                end += 1
+        state.post_len[w] = end - start
+    order_slots(urn, state)
+
+
+@kernel
+def order_slots(urn, state):
+    """List the open slots first, each group in ascending order."""
+    n_open = 0
+    high = 0
+    for k in range(state.size.size):
+        if state.size[k] > 0 or k < urn.seed_weight.size:
+            state.order[n_open] = k
+            state.place[k] = n_open
+            n_open += 1
+            high = k + 1
+    at = n_open
+    for k in range(state.size.size):
+        if not (state.size[k] > 0 or k < urn.seed_weight.size):
+            state.order[at] = k
+            state.place[k] = at
+            at += 1
+    state.head[0] = n_open
+    state.head[1] = high
+
+
+@kernel
+def rows_to_postings(state):
+    """Write every row back as postings, slots ascending; the rows themselves are left to be dropped."""
+    for w in range(state.row_of.size):
+        r = state.row_of[w]
+        if r >= 0:
+            i = state.post_ptr[w]
+            for k in range(state.head[1]):
+                if state.rows[r, k] > 0:
+                    state.post[i, 0] = k
+                    state.post[i, 1] = state.rows[r, k]
+                    i += 1
+            state.post_len[w] = i - state.post_ptr[w]
+            state.row_of[w] = -1
+
+
+@kernel
+def renumber(state, new_slot):
+    """Rename slots in labels and postings."""
+    for d in range(state.z.size):
+        if state.z[d] >= 0:
+            state.z[d] = new_slot[state.z[d]]
+    for w in range(state.post_len.size):
+        for i in range(state.post_ptr[w], state.post_ptr[w] + state.post_len[w]):
+            state.post[i, 0] = new_slot[state.post[i, 0]]
+
+
+@kernel
+def postings_to_rows(state):
+    """Scatter the postings of each word with a row into that row (all zero before)."""
+    for w in range(state.row_of.size):
+        r = state.row_of[w]
+        if r >= 0:
+            for i in range(state.post_ptr[w], state.post_ptr[w] + state.post_len[w]):
+                state.rows[r, state.post[i, 0]] = state.post[i, 1]
+            state.post_len[w] = 0

@@ -1,0 +1,151 @@
+"""The same maths in plain NumPy, written to be read: what the compiled kernels are tested against.
+
+Straight from the equations, with one log-gamma each, and slow: everything is counted again from
+the labels for every document. In: `Counts`, an `Urn` and labels. Out: log weights, the log joint,
+or new labels. Seeds are the labels 0, 1, ... of the urn and are there even without a document;
+every other label that is in use is a found cluster; -1 is a document not in the state yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from coterie import _rng
+
+if TYPE_CHECKING:  # counts.py uses kernels, so kernels must not import it
+    from coterie.counts import Counts
+    from coterie.urns import Urn
+
+Floats = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.integer]
+
+NEW = -1
+
+
+class Tables(NamedTuple):
+    """What is counted from labels, a row for each open cluster: the seeds, then those in use."""
+
+    label: npt.NDArray[np.int64]
+    size: Floats  # m_k, documents
+    words: Floats  # n_kw, a seed's pseudo-counts included
+
+
+def count(counts: Counts, urn: Urn, z: Labels) -> Tables:
+    """Count everything from the labels."""
+    n_seeds = urn.seed_weight.size
+    label = np.concatenate([np.arange(n_seeds), np.unique(z[z >= n_seeds])])
+    size = np.zeros(label.size)
+    words = np.zeros((label.size, counts.n_words))
+    for k in range(n_seeds):
+        seed = slice(urn.seed_ptr[k], urn.seed_ptr[k + 1])
+        np.add.at(words[k], urn.seed_word[seed], urn.seed_count[seed] * urn.unit)
+    for d in np.flatnonzero(z >= 0):
+        k = np.searchsorted(label, z[d])
+        word, tally = _bag(counts, int(d))
+        size[k] += counts.weight[d]
+        words[k, word] += counts.weight[d] * tally
+    return Tables(label, size, words)
+
+
+def log_weights(
+    counts: Counts, urn: Urn, z: Labels, d: int
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Labels that document d may take, and the log weight of each, d itself left out.
+
+    The last label is NEW: all empty clusters taken together. GSDMM Eq. 4 (Eq. 3 when the urn's
+    burst is 0), GSDPMM Eq. IV.29 and IV.44; g tied documents move together, as one.
+    """
+    others = np.array(z)
+    others[d] = NEW
+    label, size, words = count(counts, urn, others)
+    word, tally = _bag(counts, d)
+    g = int(counts.weight[d])
+    n_kw = np.vstack([words[:, word], np.zeros(word.size)])  # the last row is an empty cluster
+    n_k = np.append(words.sum(axis=1), 0.0)
+
+    held = n_kw + urn.beta[word]
+    eq_4, eq_3 = log_rising(held, g * tally), g * tally * np.log(held)
+    numerator = eq_4 if urn.burst else eq_3
+    denominator = log_rising(n_k + urn.beta_sum, g * counts.length[d])
+
+    n_empty = urn.cap - label.size
+    weight = np.append(log_rising(size + _prior(urn, label), g), _log_open(urn, n_empty, g))
+    return np.append(label, NEW), weight + numerator.sum(axis=1) - denominator
+
+
+def log_joint(counts: Counts, urn: Urn, z: Labels) -> float:
+    """ln p(words, z), words as sequences; z as labelled clusters (finite) or a partition (process).
+
+    nan where the urn has no joint: alpha = 0. With Eq. 3 it is the joint only if no word repeats.
+    """
+    n_seeds = urn.seed_weight.size
+    mass = urn.seed_weight.sum() + urn.open_weight + urn.size_prior * (urn.cap - n_seeds)
+    if mass == 0.0:
+        return float("nan")
+    _, size, words = count(counts, urn, z)
+    pseudo = np.zeros_like(words)
+    pseudo[:n_seeds] = count(counts, urn, np.full_like(z, NEW)).words
+
+    found = size[n_seeds:]
+    if urn.open_weight:  # the first document opens the cluster, the others join 1, 2, ...
+        sizes = (np.log(urn.open_weight) + gammaln(found)).sum()
+    else:
+        sizes = log_rising(urn.size_prior, found).sum()
+    sizes += log_rising(urn.seed_weight, size[:n_seeds]).sum() - log_rising(mass, size.sum())
+
+    added = words - pseudo
+    numerator = log_rising(urn.beta + pseudo, added).sum()
+    denominator = log_rising(urn.beta_sum + pseudo.sum(axis=1), added.sum(axis=1)).sum()
+    return float(sizes + numerator - denominator)
+
+
+def gibbs_sweep(counts: Counts, urn: Urn, z: Labels, key: int, sweep: int) -> npt.NDArray[np.int64]:
+    """Labels after drawing each document once, in order: inverse of the cumulated weights."""
+    new = np.array(z, np.int64)
+    for d in range(counts.n_docs):
+        label, log_weight = log_weights(counts, urn, new, d)
+        k = new[d]
+        if log_weight.max() > -np.inf:  # else alpha = 0 and nobody else is there: stay
+            cumulated = np.cumsum(np.exp(log_weight - log_weight.max()))
+            x = _rng.uniform(key, sweep, d, 0)[0] * cumulated[-1]
+            k = label[min(np.searchsorted(cumulated, x, side="right"), label.size - 1)]
+        new[d] = k if k != NEW else _unused(urn, label)
+    return new
+
+
+def log_rising(x: npt.ArrayLike, steps: npt.ArrayLike) -> Floats:
+    """ln [ x (x+1) ... (x+steps-1) ]: 0 for no step, -inf when x is 0."""
+    with np.errstate(invalid="ignore"):
+        value = gammaln(np.add(x, steps)) - gammaln(x)
+    return np.where(np.equal(steps, 0), 0.0, value)
+
+
+def _bag(counts: Counts, d: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The distinct words of a document and how often each comes."""
+    entries = slice(counts.ptr[d], counts.ptr[d + 1])
+    return counts.word[entries], counts.tally[entries]
+
+
+def _prior(urn: Urn, label: npt.NDArray[np.int64]) -> Floats:
+    """What is added to each cluster's size: a seed's own weight, else alpha of the finite urn."""
+    prior = np.full(label.size, urn.size_prior)
+    prior[: urn.seed_weight.size] = urn.seed_weight
+    return prior
+
+
+def _log_open(urn: Urn, n_empty: int, g: int) -> float:
+    """Log weight of a new cluster for g documents: alpha (g-1)!, or n_empty * rising(alpha, g)."""
+    with np.errstate(divide="ignore"):
+        process = np.log(urn.open_weight) + gammaln(g)
+        finite = np.log(n_empty) + log_rising(urn.size_prior, g)
+    return float(np.logaddexp(process, finite))
+
+
+def _unused(urn: Urn, label: npt.NDArray[np.int64]) -> int:
+    """The lowest label that no open cluster has."""
+    free = np.setdiff1d(np.arange(urn.seed_weight.size, label.size + 1), label)
+    return int(free[0])

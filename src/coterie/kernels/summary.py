@@ -1,0 +1,50 @@
+"""Sums over all word counts of a state, for the trace: the joint and the likelihood given z."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from coterie.kernels._common import called, kernel, log_gamma
+
+TABLE = 4096  # counts below this are looked up
+
+
+@called
+def count_terms(n, beta):
+    """(ln G(n + b) - ln G(b), n ln(n + b)) for one count."""
+    return log_gamma(n + beta) - log_gamma(beta), n * math.log(n + beta)
+
+
+@kernel
+def fill_table(beta, unit, table):
+    """Equivalent to: table[i] = count_terms(i * unit, beta)."""
+    for i in range(table.shape[0]):
+        table[i, 0], table[i, 1] = count_terms(i * unit, beta)
+
+
+@kernel
+def word_terms(urn, state, table, out):
+    """Equivalent to: out = sum of count_terms(n_kw, b_w) over all n_kw > 0.
+
+    `table` holds the terms of small counts when beta is the same for every word; else it is empty.
+    """
+    joint = 0.0
+    likelihood = 0.0
+    for w in range(state.row_of.size):
+        r = state.row_of[w]
+        first = state.post_ptr[w] if r < 0 else np.int64(0)
+        size = np.int64(state.post_len[w]) if r < 0 else state.head[1]
+        for i in range(first, first + size):
+            n = np.int64(state.post[i, 1]) if r < 0 else np.int64(state.rows[r, i])
+            if n == 0:
+                continue
+            if n < table.shape[0]:
+                a, b = table[n, 0], table[n, 1]
+            else:
+                a, b = count_terms(n * urn.unit, urn.beta[w])
+            joint += a
+            likelihood += b
+    out[0] = joint
+    out[1] = likelihood

@@ -1,0 +1,48 @@
+"""Token ids to counts, and identical documents to one: the compiled part of `counts.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.kernels._common import fold, kernel
+
+
+@kernel
+def tally(ptr, ids, word, amount, new_ptr, seen, where):
+    """Merge repeated words of each document, in order of first use; return the number of entries.
+
+    Equivalent to: `Counter(ids[ptr[d]:ptr[d+1]])` for each d, written to word and amount.
+    `word` may be `ids` itself. A negative id is skipped. `seen` (all -1) and `where` are scratch,
+    one entry a word.
+    """
+    end = np.int64(0)
+    for d in range(ptr.size - 1):
+        new_ptr[d] = end
+        for i in range(ptr[d], ptr[d + 1]):
+            w = ids[i]
+            if w < 0:
+                continue
+            if seen[w] == d:
+                amount[where[w]] += 1
+            else:
+                seen[w] = d
+                where[w] = end
+                word[end] = w
+                amount[end] = 1
+                end += 1
+    new_ptr[ptr.size - 1] = end
+    return end
+
+
+@kernel
+def fingerprints(ptr, word, amount, high, low):
+    """Two 64-bit sums a document that do not depend on the order of its words."""
+    for d in range(ptr.size - 1):
+        a = np.uint64(0)
+        b = np.uint64(0)
+        for e in range(ptr[d], ptr[d + 1]):
+            h = fold(fold(np.uint64(11), np.int64(word[e])), np.int64(amount[e]))
+            a += h
+            b += fold(h, np.int64(29))
+        high[d] = a
+        low[d] = b

@@ -1,0 +1,215 @@
+"""Model: a frozen result. It scores documents and tells its words; it has no fit.
+
+Clusters are named 0, 1, ... from the largest down (ties: the one whose slot comes first).
+All weights are relative to an empty cluster, in nats, as everywhere in coterie.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.special import logsumexp
+
+from coterie.counts import Counts
+from coterie.kernels import fixed
+from coterie.state import State, word_counts
+from coterie.urns import Urn
+
+CHUNK_BYTES = 16 * 2**20  # log weights held at once by each thread
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class Frozen(NamedTuple):
+    """Sizes and word counts in the form the scoring kernel reads: a CSR over words."""
+
+    size: Ints  # (clusters,) m_k
+    total: Ints  # (clusters,) n_k
+    ptr: Ints  # (words + 1,)
+    cluster: npt.NDArray[np.int32]
+    held: npt.NDArray[np.int32]  # n_kw > 0
+    gain: Floats  # ln(1 + n_kw / b_w)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A frozen mixture: urn, sizes, word counts and, if known, the words themselves."""
+
+    urn: Urn
+    frozen: Frozen
+    words: list[str] | None
+
+    @staticmethod
+    def make(urn: Urn, size: Ints, total: Ints, ptr: Ints, cluster: Any, held: Any, words: Any) -> Model:
+        """Put a model together from plain arrays."""
+        rate = np.repeat(urn.unit / urn.beta, np.diff(ptr))
+        gain = np.log1p(held * rate)
+        return Model(urn, Frozen(size, total, ptr, cluster, held, gain), words)
+
+    @staticmethod
+    def freeze(urn: Urn, state: State, words: list[str] | None) -> tuple[Model, npt.NDArray[np.int32]]:
+        """The model of a state, and the cluster of each slot (-1: closed)."""
+        open_slots = np.sort(state.order[: state.head[0]])
+        by_size = open_slots[np.argsort(-state.size[open_slots], kind="stable")]
+        cluster_of = np.full(state.size.size, -1, np.int32)
+        cluster_of[by_size] = np.arange(by_size.size)
+        ptr, cluster, held = word_counts(state, cluster_of)
+        size, total = state.size[by_size], state.total[by_size]
+        return Model.make(urn, size, total, ptr, cluster, held, words), cluster_of
+
+    @property
+    def n_clusters(self) -> int:
+        """Clusters in use."""
+        return int(self.frozen.size.size)
+
+    @cached_property
+    def log_fresh(self) -> float:
+        """ln weight of a cluster of its own: alpha of the process; one document's for the finite urn."""
+        return math.log(self.urn.open_weight) if self.urn.open_weight > 0.0 else 0.0
+
+    @cached_property
+    def word_cluster(self) -> Any:
+        """n_kw as a sparse matrix, words x clusters."""
+        f = self.frozen
+        return sparse.csr_matrix((f.held, f.cluster, f.ptr), (f.ptr.size - 1, self.n_clusters))
+
+    @cached_property
+    def word_share(self) -> Floats:
+        """Each word's share of all words of the training documents; never 0."""
+        held = np.asarray(self.word_cluster.sum(axis=1, dtype=np.int64)).ravel()
+        return np.maximum(held, 1) / max(int(held.sum()), 1)
+
+    def predict(self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None) -> Ints:
+        """The most probable cluster of each document; document i left out of cluster own[i]."""
+        best = np.empty(counts.n_docs, np.int64)
+
+        def take(rows: Ints, scores: Floats) -> None:
+            best[rows] = scores.argmax(axis=1)
+
+        self._for_chunks(counts, own, False, n_jobs, take)
+        return best
+
+    def probabilities(
+        self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
+    ) -> Floats:
+        """p(cluster | document) over the clusters in use: one row a document, each summing to one."""
+        out = np.empty((counts.n_docs, self.n_clusters))
+
+        def take(rows: Ints, scores: Floats) -> None:
+            weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+            out[rows] = weights / weights.sum(axis=1, keepdims=True)
+
+        self._for_chunks(counts, own, False, n_jobs, take)
+        return out
+
+    def outlier_scores(
+        self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
+    ) -> Floats:
+        """Nats per word by which a cluster of its own explains a document better than all others."""
+        out = np.empty(counts.n_docs)
+
+        def take(rows: Ints, scores: Floats) -> None:
+            out[rows] = (self.log_fresh - logsumexp(scores, axis=1)) / counts.length[rows]
+
+        self._for_chunks(counts, own, False, n_jobs, take)
+        return out
+
+    def log_likelihood(self, counts: Counts, n_jobs: int | None = None) -> Floats:
+        """ln sum_k theta_k prod_w phi_kw^c_w of each document, theta and phi at posterior means."""
+        urn = self.urn
+        n_docs = float(self.frozen.size.sum())
+        fresh = urn.open_weight + urn.size_prior * (urn.cap - self.n_clusters)
+        mass = n_docs + urn.open_weight + urn.size_prior * urn.cap
+        log_fresh = math.log(fresh) if fresh > 0.0 else -math.inf
+        empty = np.add.reduceat(
+            counts.tally * np.log(urn.beta / urn.beta_sum)[counts.word], counts.ptr[:-1]
+        )
+        out = np.empty(counts.n_docs)
+
+        def take(rows: Ints, scores: Floats) -> None:
+            out[rows] = np.logaddexp(logsumexp(scores, axis=1), log_fresh) - math.log(mass)
+
+        self._for_chunks(counts, None, True, n_jobs, take)
+        return np.asarray(out + empty)
+
+    def word_matrix(self) -> Floats:
+        """phi, the posterior mean of p(word | cluster): clusters x words, dense."""
+        f, urn = self.frozen, self.urn
+        phi = np.tile(urn.beta, (self.n_clusters, 1))
+        word = np.repeat(np.arange(f.ptr.size - 1), np.diff(f.ptr))
+        phi[f.cluster, word] += f.held * urn.unit
+        return phi / (f.total * urn.unit + urn.beta_sum)[:, None]
+
+    def top_words(self, n: int, by: str) -> list[list[tuple[int, float]]]:
+        """For each cluster its n first words (ids) and their values; only words it holds.
+
+        by="probability": phi. by="distinct": phi ln(phi / p(word)), what the word adds to the
+        divergence of the cluster from the corpus, so that words common everywhere do not show.
+        """
+        f, urn = self.frozen, self.urn
+        word = np.repeat(np.arange(f.ptr.size - 1), np.diff(f.ptr))
+        phi = (f.held * urn.unit + urn.beta[word]) / (f.total * urn.unit + urn.beta_sum)[f.cluster]
+        value = phi
+        if by == "distinct":
+            value = phi * np.log(phi / self.word_share[word])
+        ranked = np.lexsort((word, -value, f.cluster))
+        ends = np.cumsum(np.bincount(f.cluster, minlength=self.n_clusters))
+        starts = np.concatenate(([0], ends[:-1]))
+        rows = [ranked[a : min(b, a + n)] for a, b in zip(starts, ends, strict=True)]
+        return [[(int(word[i]), float(value[i])) for i in row] for row in rows]
+
+    def typicality(self, counts: Counts, labels: npt.NDArray[np.int32]) -> Floats:
+        """Mean ln(phi / p(word)) over a document's words, in the cluster given for it."""
+        f, urn = self.frozen, self.urn
+        cluster = np.repeat(labels, np.diff(counts.ptr))
+        held = np.asarray(self.word_cluster[counts.word, cluster]).ravel()
+        phi = (held * urn.unit + urn.beta[counts.word]) / (f.total * urn.unit + urn.beta_sum)[cluster]
+        gain = counts.tally * np.log(phi / self.word_share[counts.word])
+        return np.asarray(np.add.reduceat(gain, counts.ptr[:-1]) / counts.length)
+
+    def _for_chunks(
+        self,
+        counts: Counts,
+        own: Ints | None,
+        draw_phi: bool,
+        n_jobs: int | None,
+        take: Callable[[Ints, Floats], None],
+    ) -> None:
+        """Score documents in chunks of similar length, on n_jobs threads; same result for any number."""
+        order = np.argsort(counts.length, kind="stable")
+        own = np.full(counts.n_docs, -1, np.int64) if own is None else own
+        size = max(1, CHUNK_BYTES // (8 * max(self.n_clusters, 1)))
+
+        def work(start: int) -> None:
+            rows = order[start : start + size]
+            scores = np.empty((rows.size, self.n_clusters))
+            base = np.empty(self.n_clusters)
+            fixed.score(counts, self.urn, self.frozen, rows, own[rows], draw_phi, scores, base)
+            take(rows, scores)
+
+        threads = _threads(n_jobs)
+        starts = range(0, counts.n_docs, size)
+        if threads == 1 or len(starts) == 1:
+            for start in starts:
+                work(start)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(work, starts))
+
+
+def _threads(n_jobs: int | None) -> int:
+    """scikit-learn's meaning: None is 1, -1 is every core."""
+    cores = os.cpu_count() or 1
+    if n_jobs is None:
+        return 1
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

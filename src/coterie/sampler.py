@@ -1,0 +1,164 @@
+"""run(): THE loop. Sweeps, stopping, callbacks, checkpoints, time budget; nobody else sweeps."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie import checkpoint
+from coterie.backends.base import Backend
+from coterie.counts import Counts
+from coterie.errors import Unsupported
+from coterie.start import Init, first_state
+from coterie.state import State
+from coterie.trace import SweepRecord, Trace, record
+from coterie.urns import Urn
+
+WINDOW = 5  # sweeps over which "settled" is judged, against as many before them
+TOL = 1e-3  # what `converged` means when no tol was given
+
+
+class Plan(NamedTuple):
+    """How to run: everything but the data, the urn and the place."""
+
+    n_sweeps: int
+    init: Init
+    key: int | None  # None: drawn from the system, or taken from the checkpoint
+    sampler: str = "auto"
+    tol: float | None = None
+    max_time: float | None = None
+    callbacks: Sequence[Callable[[Event], Any]] = ()
+    checkpoint: Path | None = None
+    checkpoint_every: int = 1
+
+
+class Event(NamedTuple):
+    """What a callback gets after each sweep. Returning True stops the run."""
+
+    record: SweepRecord
+    n_sweeps: int
+    last: bool
+    state: State
+    trace: Trace
+
+
+class Run(NamedTuple):
+    """A finished run."""
+
+    state: State
+    trace: Trace
+    key: int
+    converged: bool
+    reason: str
+
+
+def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
+    """Sample: start, or go on from a checkpoint, then sweep until done or told to stop."""
+    refusal = backend.supports(urn, plan.sampler)
+    if refusal:
+        raise Unsupported(refusal)
+    began = time.perf_counter()
+    mark = checkpoint.fingerprint(counts, urn, plan.init, plan.key) if plan.checkpoint else ""
+    saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps) if plan.checkpoint else None
+    if saved is not None:
+        state, trace, key = saved
+    else:
+        key = plan.key if plan.key is not None else int(np.random.SeedSequence().entropy % 2**64)
+        state, trace = first_state(counts, urn, plan.init, key, backend), Trace()
+    handle = backend.open(counts, urn, state)
+    reason = ""
+    with _interrupts() as interrupted:
+        while not reason and len(trace) < plan.n_sweeps:
+            sweep = len(trace) + 1
+            started = time.perf_counter()
+            stats = backend.sweep(handle, key, sweep, interrupted)
+            if stats is None:
+                reason = f"interrupted in sweep {sweep}"
+                break
+            state = backend.fetch(handle)
+            terms = backend.joint_terms(handle)
+            seconds = time.perf_counter() - started
+            trace.append(record(counts, urn, state, terms, sweep, stats.moved, seconds))
+            reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
+            reason = _tell(plan, trace, state, reason)
+            if plan.checkpoint and (sweep % plan.checkpoint_every == 0 or reason):
+                checkpoint.write(plan.checkpoint, mark, state, trace, key)
+    n_docs = int(counts.weight.sum())
+    settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
+    done = reason or f"all {plan.n_sweeps} sweeps done"
+    return Run(backend.fetch(handle), trace, key, settled, f"{done}; {why}")
+
+
+def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:
+    """Whether the chain has settled, and a sentence why.
+
+    Settled: over the last five sweeps against the five before, the likelihood per word rose by
+    less than `tol` nats a sweep, and the share of documents that move fell by less than a tenth
+    of itself (or is below `tol`). A Gibbs chain never stops moving; it stops getting better.
+    """
+    if len(trace) < 2 * WINDOW:
+        return False, f"too few sweeps ({len(trace)}) to tell whether it settled"
+    likelihood, moved = trace["log_likelihood"], trace["moved"] / max(n_docs, 1)
+    rise = (likelihood[-WINDOW:].mean() - likelihood[-2 * WINDOW : -WINDOW].mean()) / WINDOW
+    now, before = moved[-WINDOW:].mean(), moved[-2 * WINDOW : -WINDOW].mean()
+    quiet = now <= tol or now >= 0.9 * before
+    settled = bool(quiet and rise < tol)
+    return settled, (
+        f"{'settled' if settled else 'not settled'}: {now:.1%} of the documents move a sweep"
+        f" ({before:.1%} before), likelihood per word rises by {rise:.2g} nats a sweep"
+    )
+
+
+def _why_stop(
+    trace: Trace, plan: Plan, counts: Counts, elapsed: float, interrupted: Callable[[], bool]
+) -> str:
+    if interrupted():
+        return f"interrupted after sweep {len(trace)}"
+    if plan.max_time is not None and elapsed >= plan.max_time:
+        return f"time budget of {plan.max_time:g} s used up after sweep {len(trace)}"
+    if plan.tol is not None and judge(trace, int(counts.weight.sum()), plan.tol)[0]:
+        return f"stopped early after sweep {len(trace)}"
+    return ""
+
+
+def _tell(plan: Plan, trace: Trace, state: State, reason: str) -> str:
+    last = bool(reason) or len(trace) >= plan.n_sweeps
+    event = Event(trace[-1], plan.n_sweeps, last, state, trace)
+    for callback in plan.callbacks:
+        if callback(event) is True and not reason:
+            reason = f"stopped by a callback after sweep {len(trace)}"
+    return reason
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Turn Ctrl-C into a question the loop asks between chunks, so that the state stays whole.
+
+    A second Ctrl-C interrupts the hard way. Outside the main thread signals are not ours to take.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    try:
+        before = signal.signal(signal.SIGINT, note)
+    except ValueError:  # a sub-interpreter or an embedding that keeps signals to itself
+        yield asked.is_set
+        return
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

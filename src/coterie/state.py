@@ -1,0 +1,143 @@
+"""State: the labels and what is counted from them. Only kernels, `start` and this file write it.
+
+A cluster in use has a *slot*. Slots are renumbered between sweeps to stay dense, so a slot is no
+name for a cluster; `Model` gives names at the end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.counts import Counts
+from coterie.kernels import layout
+from coterie.urns import Urn
+
+ROW_BYTES = 128 * 2**20  # memory for dense rows, at most
+ROW_COST = 5.0  # a row pays when a word is in more than one of this many open clusters
+
+
+class State(NamedTuple):
+    """Labels, sizes and word counts. All counts are in units of `urn.unit`."""
+
+    z: npt.NDArray[np.int32]  # (documents,) slot of each document
+    size: npt.NDArray[np.int64]  # (width,) m_k, documents in each slot
+    total: npt.NDArray[np.int64]  # (width,) n_k, words in each slot
+    order: npt.NDArray[np.int32]  # (width,) all slots, open ones first
+    place: npt.NDArray[np.int32]  # (width,) where each slot is in `order`
+    head: npt.NDArray[np.int64]  # (2,) number of open slots, highest slot ever used + 1
+    post_ptr: npt.NDArray[np.int64]  # (words + 1,) room for each word's postings
+    post_len: npt.NDArray[np.int32]  # (words,) postings in use, 0 where the word has a row
+    post: npt.NDArray[np.int32]  # (room, 2) slot, n_kw
+    row_of: npt.NDArray[np.int32]  # (words,) row of each word, or -1
+    rows: npt.NDArray[np.int32]  # (rows, width) n_kw of heavy words
+
+
+def from_labels(counts: Counts, urn: Urn, labels: npt.NDArray[np.int32]) -> State:
+    """Count everything from labels (slots 0..max; seeds are the first slots)."""
+    n_seeds = urn.seed_weight.size
+    width = _width(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.cap)
+    room = np.zeros(counts.n_words, np.int64)
+    layout.document_frequency(counts, room)
+    np.add.at(room, urn.seed_word, 1)
+    post_ptr = np.zeros(counts.n_words + 1, np.int64)
+    np.cumsum(room, out=post_ptr[1:])
+    state = _sized(
+        z=labels.astype(np.int32, copy=True),
+        post_ptr=post_ptr,
+        post_len=np.zeros(counts.n_words, np.int32),
+        post=np.empty((int(post_ptr[-1]), 2), np.int32),
+        row_of=np.full(counts.n_words, -1, np.int32),
+        width=width,
+    )
+    layout.fill(counts, urn, state, np.empty(width, np.int64), np.empty(width, np.int64))
+    return relayout(urn, state)
+
+
+def relayout(urn: Urn, state: State, row_bytes: int = ROW_BYTES) -> State:
+    """Close the gaps between open slots, leave some room, and choose anew which words get rows."""
+    layout.rows_to_postings(state)
+    n_open = int(state.head[0])
+    old = np.sort(state.order[:n_open])
+    width = _width(n_open, urn.cap)
+    new = _sized(state.z, state.post_ptr, state.post_len, state.post, state.row_of, width)
+    new.size[:n_open] = state.size[old]
+    new.total[:n_open] = state.total[old]
+    if n_open and old[-1] != n_open - 1:
+        new_slot = np.full(state.size.size, -1, np.int32)
+        new_slot[old] = np.arange(n_open, dtype=np.int32)
+        layout.renumber(new, new_slot)
+    layout.order_slots(urn, new)
+    heavy = np.flatnonzero(new.post_len * ROW_COST > max(n_open, 16))
+    n_rows = min(heavy.size, row_bytes // (4 * width))
+    if n_rows < heavy.size:
+        by_use = np.argsort(-new.post_len[heavy], kind="stable")[:n_rows]
+        heavy = np.sort(heavy[by_use])
+    new.row_of[heavy] = np.arange(n_rows, dtype=np.int32)
+    new = new._replace(rows=np.zeros((n_rows, width), np.int32))
+    layout.postings_to_rows(new)
+    return new
+
+
+def wants_relayout(state: State, sweep: int) -> bool:
+    """Whether to re-lay before this sweep: early on, now and then, and when many slots are empty.
+
+    Decided from state and sweep number alone: the layout is part of how a number becomes a draw.
+    """
+    return sweep <= 4 or sweep % 8 == 0 or state.head[0] < 0.8 * state.head[1]
+
+
+def word_counts(
+    state: State, rename: npt.NDArray[np.int32] | None = None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """All n_kw > 0 as a CSR over words: pointers, slots (renamed if asked, ascending), counts."""
+    n_words = state.row_of.size
+    with_row = np.flatnonzero(state.row_of >= 0)
+    at, slot = np.nonzero(state.rows)  # rows are numbered in the order of their words
+    used = np.repeat(state.post_ptr[:-1], state.post_len) + _ranges(state.post_len)
+    word = np.concatenate((with_row[at], np.repeat(np.arange(n_words), state.post_len)))
+    slot = np.concatenate((slot.astype(np.int32), state.post[used, 0]))
+    count = np.concatenate((state.rows[at, slot[: at.size]], state.post[used, 1]))
+    if rename is not None:
+        slot = rename[slot]
+    sort = np.lexsort((slot, word))
+    ptr = np.zeros(n_words + 1, np.int64)
+    np.cumsum(np.bincount(word, minlength=n_words), out=ptr[1:])
+    return ptr, slot[sort], count[sort]
+
+
+def _ranges(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """0..n-1 for each n, one after the other."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - lengths, lengths)
+
+
+def _width(n_open: int, cap: int) -> int:
+    """Slots to keep: the open ones and an eighth more, never above the cap, in whole blocks."""
+    wanted = min(n_open + max(32, n_open // 8), cap)
+    return -(-max(wanted, 1) // 16) * 16
+
+
+def _sized(
+    z: npt.NDArray[np.int32],
+    post_ptr: npt.NDArray[np.int64],
+    post_len: npt.NDArray[np.int32],
+    post: npt.NDArray[np.int32],
+    row_of: npt.NDArray[np.int32],
+    width: int,
+) -> State:
+    return State(
+        z=z,
+        size=np.zeros(width, np.int64),
+        total=np.zeros(width, np.int64),
+        order=np.arange(width, dtype=np.int32),
+        place=np.arange(width, dtype=np.int32),
+        head=np.zeros(2, np.int64),
+        post_ptr=post_ptr,
+        post_len=post_len,
+        post=post,
+        row_of=row_of,
+        rows=np.zeros((0, width), np.int32),
+    )

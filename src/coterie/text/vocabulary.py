@@ -1,0 +1,67 @@
+"""Words to ids and back. A fitted vocabulary is frozen: unknown words are dropped, not added."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie.errors import InvalidInput
+
+Ids = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]  # pointers, ids document after document
+
+
+def learn(documents: Sequence[Sequence[str]], owner: str) -> tuple[Ids, list[str]]:
+    """Give every word an id in order of first use."""
+    ids_of: defaultdict[str, int] = defaultdict()
+    ids_of.default_factory = ids_of.__len__
+    ids = _encode(documents, map(ids_of.__getitem__, chain.from_iterable(documents)), owner)
+    words = list(ids_of)
+    for word in words:
+        if not isinstance(word, str):
+            raise InvalidInput(
+                f"The token lists of {owner} hold {word!r}, a {type(word).__name__}; tokens must be"
+                " strings."
+            )
+    return ids, words
+
+
+def encode(documents: Sequence[Sequence[str]], words: Sequence[str], owner: str) -> Ids:
+    """The ids of known words; -1 for the others."""
+    ids_of = {word: i for i, word in enumerate(words)}
+    return _encode(
+        documents, map(ids_of.get, chain.from_iterable(documents), repeat(-1)), owner
+    )
+
+
+def count_texts(texts: Sequence[str], words: Sequence[str] | None) -> tuple[Any, list[str]]:
+    """Count the words of plain texts: a sparse matrix and the vocabulary (given or learnt)."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    vectorizer = CountVectorizer(vocabulary=words, dtype=np.int32)
+    if words is not None:
+        return vectorizer.transform(texts), list(words)
+    try:
+        matrix = vectorizer.fit_transform(texts)
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        raise InvalidInput(
+            "No text holds a word of two or more letters or digits, so there is nothing to cluster."
+        ) from None
+    return matrix, list(vectorizer.get_feature_names_out())
+
+
+def _encode(documents: Sequence[Sequence[str]], stream: Any, owner: str) -> Ids:
+    lengths = np.fromiter(map(len, documents), np.int64, len(documents))
+    ptr = np.zeros(lengths.size + 1, np.int64)
+    np.cumsum(lengths, out=ptr[1:])
+    try:
+        ids = np.fromiter(stream, np.int32, int(ptr[-1]))
+    except TypeError:
+        raise InvalidInput(f"The token lists of {owner} hold something that is not a string.") from None
+    return ptr, ids

@@ -1,0 +1,151 @@
+"""What each sweep did: the record the user sees, and a progress bar that shows it live."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from coterie.counts import Counts
+from coterie.state import State
+from coterie.urns import Urn
+
+
+class SweepRecord(NamedTuple):
+    """One line of the trace."""
+
+    sweep: int
+    clusters: int
+    clusters_above_1: int
+    clusters_above_3: int
+    moved: int  # documents
+    log_joint: float  # ln p(words, z); nan for alpha = 0, which has no joint
+    log_likelihood: float  # per word, given z: mean ln phi
+    seconds: float
+
+
+class Trace(Sequence[SweepRecord]):
+    """The records of a run, one a sweep; `trace["moved"]` is a column.
+
+    >>> trace = Trace([SweepRecord(1, 3, 2, 1, 9, -50.0, -4.2, 0.1)])
+    >>> int(trace["clusters"][0]), len(trace)
+    (3, 1)
+    """
+
+    def __init__(self, records: Sequence[SweepRecord] = ()) -> None:
+        self.records = list(records)
+
+    def append(self, record: SweepRecord) -> None:
+        """Add a sweep."""
+        self.records.append(record)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[SweepRecord]:
+        return iter(self.records)
+
+    def __getitem__(self, item: Any) -> Any:
+        if isinstance(item, str):
+            return np.array([getattr(record, item) for record in self.records])
+        return self.records[item]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Trace) and self.records == other.records
+
+    def __repr__(self) -> str:
+        return f"Trace({len(self)} sweeps: {', '.join(SweepRecord._fields)})"
+
+
+def record(
+    counts: Counts,
+    urn: Urn,
+    state: State,
+    terms: tuple[float, float],
+    sweep: int,
+    moved: int,
+    seconds: float,
+) -> SweepRecord:
+    """Describe the state after a sweep; `terms` are the backend's sums over word counts."""
+    sizes = state.size[state.size > 0]
+    total = state.total[state.total > 0] * urn.unit
+    words = float(total.sum())
+    per_word = (terms[1] - float(total @ np.log(total + urn.beta_sum))) / max(words, 1.0)
+    return SweepRecord(
+        sweep=sweep,
+        clusters=int(sizes.size),
+        clusters_above_1=int((sizes > 1).sum()),
+        clusters_above_3=int((sizes > 3).sum()),
+        moved=moved,
+        log_joint=log_joint(urn, sizes, total, terms[0]),
+        log_likelihood=per_word,
+        seconds=seconds,
+    )
+
+
+def log_joint(
+    urn: Urn, sizes: npt.NDArray[np.int64], total: npt.NDArray[np.float64], word_term: float
+) -> float:
+    """ln p(words, z | alpha, beta) of the finite or the process urn, words as sequences."""
+    n_docs = int(sizes.sum())
+    if urn.size_prior > 0.0:
+        mass = urn.cap * urn.size_prior
+        partition = math.lgamma(mass) - math.lgamma(n_docs + mass)
+        partition += float((gammaln(sizes + urn.size_prior) - math.lgamma(urn.size_prior)).sum())
+    elif urn.open_weight > 0.0:
+        partition = math.lgamma(urn.open_weight) - math.lgamma(n_docs + urn.open_weight)
+        partition += sizes.size * math.log(urn.open_weight) + float(gammaln(sizes).sum())
+    else:
+        return math.nan
+    norm = float((math.lgamma(urn.beta_sum) - gammaln(total + urn.beta_sum)).sum())
+    return partition + norm + word_term
+
+
+class Progress:
+    """A callback that shows a live bar: sweep, time left, clusters, documents moved, likelihood.
+
+    >>> from coterie import GSDMM, Progress
+    >>> model = GSDMM(10, callbacks=[Progress()])
+    """
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, event: Any) -> None:
+        """Show the sweep just done; close the bar after the last."""
+        if self._bar is None:
+            self._open(event.n_sweeps)
+        line = event.record
+        self._bar.update(
+            self._task,
+            completed=line.sweep,
+            clusters=line.clusters,
+            moved=line.moved,
+            likelihood=f"{line.log_likelihood:.4f}",
+        )
+        if event.last:
+            self._bar.stop()
+            self._bar = None
+
+    def _open(self, n_sweeps: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(
+            TextColumn("sweep {task.completed}/{task.total}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            TextColumn(
+                "{task.fields[clusters]} clusters, {task.fields[moved]} moved,"
+                " log-likelihood/word {task.fields[likelihood]}"
+            ),
+            console=Console(stderr=True),
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("", total=n_sweeps, clusters=0, moved=0, likelihood="")

@@ -1,0 +1,60 @@
+"""Shared by all tests: where compiled kernels are cached, the seeds, and the benchmark corpora."""
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _kernel_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "src" / "coterie" / "kernels").rglob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+# numba looks at the time stamp of a kernel's own file only: after an edit to a helper in another
+# file it would run the old code. So every state of kernels/ has a cache of its own. This must
+# come before anything imports numba.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / f"numba-{_kernel_digest()}"))
+
+# A first call compiles for seconds, so a time limit per example would only measure that.
+settings.register_profile("coterie", deadline=None)
+settings.load_profile("coterie")
+
+
+@pytest.fixture(params=[0, 1, 20140824], ids="seed{}".format)
+def any_seed(request: pytest.FixtureRequest) -> int:
+    """Each of three seeds: what holds must not hold by luck."""
+    return int(request.param)
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of the benchmark corpora: COTERIE_DATA, else ../shared/data beside the checkout."""
+    folder = Path(os.environ.get("COTERIE_DATA") or ROOT.parent / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip("no benchmark corpora here: set COTERIE_DATA to the folder of *.jsonl.gz files")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def load_jsonl(data_dir: Path) -> Callable[[str], list[dict[str, Any]]]:
+    """A function from a corpus name ("tweet") to its rows ({"text": ..., "label": ...})."""
+
+    def load(name: str) -> list[dict[str, Any]]:
+        path = data_dir / f"{name}.jsonl.gz"
+        if not path.is_file():
+            pytest.skip(f"the corpus {path.name} is not in the data folder")
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            return [json.loads(line) for line in lines]
+
+    return load

@@ -1,0 +1,57 @@
+"""Small corpora and urns for the tests of the sampler: a letter is a word, a string a document."""
+
+import string
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie import _rng
+from coterie.counts import Counts, from_ids
+from coterie.urns import Urn
+
+
+def corpus(*documents: str, n_words: int = 8, weight: Sequence[int] | None = None) -> Counts:
+    """corpus("ab", "aac"): documents over the words a, b, c, ...; weight ties copies."""
+    ids = np.array([string.ascii_lowercase.index(letter) for letter in "".join(documents)])
+    ptr = np.cumsum([0, *map(len, documents)])
+    return from_ids(ptr, ids.astype(np.int32), n_words, "a test", weight).counts
+
+
+def seeded(urn: Urn, **weight_of: float) -> Urn:
+    """seeded(urn, aab=0.5): an urn with a seed that weighs 0.5 and holds a twice and b once."""
+    ids = [[string.ascii_lowercase.index(letter) for letter in words] for words in weight_of]
+    bags = [np.unique(seed, return_counts=True) for seed in ids]
+    return urn._replace(
+        seed_weight=np.array(list(weight_of.values())),
+        seed_ptr=np.cumsum([0, *(word.size for word, _ in bags)]),
+        seed_word=np.concatenate([word for word, _ in bags]).astype(np.int32),
+        seed_count=np.concatenate([amount for _, amount in bags]).astype(np.int32),
+    )
+
+
+def random_corpus(n_docs: int, n_words: int, longest: int, seed: int, heaviest: int = 1) -> Counts:
+    """Documents of 1..longest words, low ids common; weights 1..heaviest; equal on any machine."""
+    length = 1 + _whole(_rng.uniform(seed, 1, np.arange(n_docs), 0), longest)
+    ptr = np.concatenate([[0], np.cumsum(length)])
+    u = _rng.uniform(seed, 2, np.arange(ptr[-1]), 0)
+    rare = u * u * u
+    ids = _whole(rare, n_words).astype(np.int32)
+    weight = 1 + _whole(_rng.uniform(seed, 3, np.arange(n_docs), 0), heaviest)
+    return from_ids(ptr, ids, n_words, "a test", weight).counts
+
+
+def random_labels(n_docs: int, n_clusters: int, seed: int) -> npt.NDArray[np.int32]:
+    return _whole(_rng.uniform(seed, 4, np.arange(n_docs), 0), n_clusters).astype(np.int32)
+
+
+def first_seen(z: npt.NDArray[np.integer], n_seeds: int = 0) -> tuple[int, ...]:
+    """Labels renamed in order of appearance, seeds kept: equal for equal partitions."""
+    names: dict[int, int] = {}
+    return tuple(
+        int(k) if k < n_seeds else names.setdefault(int(k), n_seeds + len(names)) for k in z
+    )
+
+
+def _whole(u: npt.NDArray[np.float64], below: int) -> npt.NDArray[np.int64]:
+    return (u * below).astype(np.int64)
