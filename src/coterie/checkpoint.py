@@ -118,7 +118,9 @@ def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str
             about = dict(file.metadata() or {})
             arrays = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelFileError(f"{path} cannot be read: it is damaged or incomplete ({error}).") from None
+        raise ModelFileError(
+            f"{path} cannot be read: it is damaged or incomplete ({error})."
+        ) from None
     return arrays, about
 
 

@@ -201,9 +201,7 @@ def _has_repeats(matrix: Any) -> bool:
     return bool(same.any())
 
 
-def _weights(
-    sample_weight: npt.ArrayLike | None, n_rows: int, owner: str
-) -> npt.NDArray[np.int64]:
+def _weights(sample_weight: npt.ArrayLike | None, n_rows: int, owner: str) -> npt.NDArray[np.int64]:
     if sample_weight is None:
         return np.ones(n_rows, np.int64)
     weight = np.asarray(sample_weight)
@@ -215,7 +213,9 @@ def _weights(
             f" the {n_rows} documents."
         )
     ok = weight.dtype.kind in "biu" or (
-        weight.dtype.kind == "f" and np.isfinite(weight).all() and (weight == np.floor(weight)).all()
+        weight.dtype.kind == "f"
+        and np.isfinite(weight).all()
+        and (weight == np.floor(weight)).all()
     )
     if not ok or (weight < 0).any() or (weight > INT32_MAX).any():
         raise InvalidInput(
@@ -249,7 +249,9 @@ def _take(
     rows: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Some rows of a CSR."""
-    part = sparse.csr_matrix((amount, word, ptr), (ptr.size - 1, int(word.max(initial=0)) + 1))[rows]
+    part = sparse.csr_matrix((amount, word, ptr), (ptr.size - 1, int(word.max(initial=0)) + 1))[
+        rows
+    ]
     return part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data.astype(np.int32)
 
 

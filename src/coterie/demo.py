@@ -18,18 +18,18 @@ TOPICS = {
     "sailing": "wind mast sail harbour tide anchor knot hull keel crew deck buoy",
     "medicine": "doctor fever dose clinic pulse rash tablet nurse cough allergy scan cure",
 }
-COMMON = "today new good time people help find need want think great small".split()
+COMMON = "today new good time people help find need want think great small"
 
 
 def make_corpus(n_docs: int = 4000, seed: int = 7) -> tuple[list[list[str]], list[str]]:
     """Short messages: mostly words of one topic, some that are common to all."""
     rng = np.random.default_rng(seed)
-    names = list(TOPICS)
+    names, common = list(TOPICS), COMMON.split()
     shares = np.array([2.0 ** (-i / 3) for i in range(len(names))])
     documents, labels = [], []
     for topic in rng.choice(len(names), n_docs, p=shares / shares.sum()):
         own, length = TOPICS[names[topic]].split(), int(rng.integers(4, 10))
-        words = [str(rng.choice(own if rng.random() < 0.75 else COMMON)) for _ in range(length)]
+        words = [str(rng.choice(own if rng.random() < 0.75 else common)) for _ in range(length)]
         documents.append(words)
         labels.append(names[topic])
     return documents, labels
@@ -42,12 +42,14 @@ def main() -> None:
 
     documents, labels = make_corpus()
     console = Console()
-    console.print(f"[bold]coterie[/]: {len(documents)} generated messages on {len(TOPICS)} topics\n")
+    console.print(
+        f"[bold]coterie[/]: {len(documents)} generated messages on {len(TOPICS)} topics\n"
+    )
     model = GSDMM(n_clusters=60, n_sweeps=30, random_state=1, callbacks=[Progress()]).fit(documents)
     table = Table("cluster", "documents", "words that set it apart", title="What is in them")
-    for cluster, words in enumerate(model.top_words(7, by="distinct")):
-        size = str(model.cluster_sizes_[cluster])
-        table.add_row(str(cluster), size, " ".join(str(word) for word, _ in words))
+    for cluster, top in enumerate(model.top_words(7, by="distinct")):
+        words = " ".join(word for word, _ in top)
+        table.add_row(str(cluster), str(model.cluster_sizes_[cluster]), words)
     console.print(table)
     nmi = metrics.nmi(labels, model.labels_)
     console.print(

@@ -77,7 +77,9 @@ def load(path: str | os.PathLike[str]) -> Saved:
     """Read a model folder, checking every file; a problem names the file and what to do."""
     folder = Path(path)
     config = _read_config(folder)
-    contents = {name: _read_checked(folder, name, digest) for name, digest in config["files"].items()}
+    contents = {
+        name: _read_checked(folder, name, digest) for name, digest in config["files"].items()
+    }
     if ARRAYS not in contents or TRACE not in contents:
         raise _damaged(folder / CONFIG, "it does not list every file")
     arrays, _ = open_tensors(folder / ARRAYS)
@@ -88,9 +90,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
         trace = _parse_trace(contents[TRACE])
     except (ValueError, TypeError):
         raise _damaged(folder / TRACE, "a line cannot be read") from None
-    return Saved(
-        config["estimator"], config["parameters"], config["fitted"], model, per_row, trace
-    )
+    return Saved(config["estimator"], config["parameters"], config["fitted"], model, per_row, trace)
 
 
 def _files(saved: Saved) -> dict[str, bytes]:
@@ -183,7 +183,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
     for name, kind in kinds.items():
         if not isinstance(config.get(name), kind):
             raise _damaged(path, f"{name!r} is missing")
-    return config
+    return dict(config)
 
 
 def _read_checked(folder: Path, name: str, digest: Any) -> bytes:

@@ -50,14 +50,18 @@ class Model:
     words: list[str] | None
 
     @staticmethod
-    def make(urn: Urn, size: Ints, total: Ints, ptr: Ints, cluster: Any, held: Any, words: Any) -> Model:
+    def make(
+        urn: Urn, size: Ints, total: Ints, ptr: Ints, cluster: Any, held: Any, words: Any
+    ) -> Model:
         """Put a model together from plain arrays."""
         rate = np.repeat(urn.unit / urn.beta, np.diff(ptr))
         gain = np.log1p(held * rate)
         return Model(urn, Frozen(size, total, ptr, cluster, held, gain), words)
 
     @staticmethod
-    def freeze(urn: Urn, state: State, words: list[str] | None) -> tuple[Model, npt.NDArray[np.int32]]:
+    def freeze(
+        urn: Urn, state: State, words: list[str] | None
+    ) -> tuple[Model, npt.NDArray[np.int32]]:
         """The model of a state, and the cluster of each slot (-1: closed)."""
         open_slots = np.sort(state.order[: state.head[0]])
         by_size = open_slots[np.argsort(-state.size[open_slots], kind="stable")]
@@ -74,7 +78,7 @@ class Model:
 
     @cached_property
     def log_fresh(self) -> float:
-        """ln weight of a cluster of its own: alpha of the process; one document's for the finite urn."""
+        """ln weight of a cluster of its own: the process's alpha; for the finite urn one document's."""
         return math.log(self.urn.open_weight) if self.urn.open_weight > 0.0 else 0.0
 
     @cached_property
@@ -87,7 +91,7 @@ class Model:
     def word_share(self) -> Floats:
         """Each word's share of all words of the training documents; never 0."""
         held = np.asarray(self.word_cluster.sum(axis=1, dtype=np.int64)).ravel()
-        return np.maximum(held, 1) / max(int(held.sum()), 1)
+        return np.asarray(np.maximum(held, 1) / max(int(held.sum()), 1))
 
     def predict(self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None) -> Ints:
         """The most probable cluster of each document; document i left out of cluster own[i]."""
@@ -102,7 +106,7 @@ class Model:
     def probabilities(
         self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
     ) -> Floats:
-        """p(cluster | document) over the clusters in use: one row a document, each summing to one."""
+        """p(cluster | document) over the clusters in use; each row sums to one."""
         out = np.empty((counts.n_docs, self.n_clusters))
 
         def take(rows: Ints, scores: Floats) -> None:
@@ -115,7 +119,7 @@ class Model:
     def outlier_scores(
         self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
     ) -> Floats:
-        """Nats per word by which a cluster of its own explains a document better than all others."""
+        """Nats per word by which a cluster of its own explains a document better than all."""
         out = np.empty(counts.n_docs)
 
         def take(rows: Ints, scores: Floats) -> None:
@@ -168,12 +172,14 @@ class Model:
         rows = [ranked[a : min(b, a + n)] for a, b in zip(starts, ends, strict=True)]
         return [[(int(word[i]), float(value[i])) for i in row] for row in rows]
 
-    def typicality(self, counts: Counts, labels: npt.NDArray[np.int32]) -> Floats:
+    def typicality(self, counts: Counts, labels: Ints) -> Floats:
         """Mean ln(phi / p(word)) over a document's words, in the cluster given for it."""
         f, urn = self.frozen, self.urn
         cluster = np.repeat(labels, np.diff(counts.ptr))
         held = np.asarray(self.word_cluster[counts.word, cluster]).ravel()
-        phi = (held * urn.unit + urn.beta[counts.word]) / (f.total * urn.unit + urn.beta_sum)[cluster]
+        phi = (held * urn.unit + urn.beta[counts.word]) / (f.total * urn.unit + urn.beta_sum)[
+            cluster
+        ]
         gain = counts.tally * np.log(phi / self.word_share[counts.word])
         return np.asarray(np.add.reduceat(gain, counts.ptr[:-1]) / counts.length)
 
@@ -185,7 +191,7 @@ class Model:
         n_jobs: int | None,
         take: Callable[[Ints, Floats], None],
     ) -> None:
-        """Score documents in chunks of similar length, on n_jobs threads; same result for any number."""
+        """Score documents in chunks of similar length; the same for any number of threads."""
         order = np.argsort(counts.length, kind="stable")
         own = np.full(counts.n_docs, -1, np.int64) if own is None else own
         size = max(1, CHUNK_BYTES // (8 * max(self.n_clusters, 1)))

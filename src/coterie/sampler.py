@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import signal
 import threading
 import time
@@ -9,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from coterie import checkpoint
 from coterie.backends.base import Backend
@@ -70,7 +69,7 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     if saved is not None:
         state, trace, key = saved
     else:
-        key = plan.key if plan.key is not None else int(np.random.SeedSequence().entropy % 2**64)
+        key = plan.key if plan.key is not None else secrets.randbits(64)
         state, trace = first_state(counts, urn, plan.init, key, backend), Trace()
     handle = backend.open(counts, urn, state)
     reason = ""

@@ -95,17 +95,16 @@ def word_counts(
     """All n_kw > 0 as a CSR over words: pointers, slots (renamed if asked, ascending), counts."""
     n_words = state.row_of.size
     with_row = np.flatnonzero(state.row_of >= 0)
-    at, slot = np.nonzero(state.rows)  # rows are numbered in the order of their words
+    at, in_row = np.nonzero(state.rows)  # rows are numbered in the order of their words
     used = np.repeat(state.post_ptr[:-1], state.post_len) + _ranges(state.post_len)
     word = np.concatenate((with_row[at], np.repeat(np.arange(n_words), state.post_len)))
-    slot = np.concatenate((slot.astype(np.int32), state.post[used, 0]))
-    count = np.concatenate((state.rows[at, slot[: at.size]], state.post[used, 1]))
-    if rename is not None:
-        slot = rename[slot]
+    held = np.concatenate((state.rows[at, in_row], state.post[used, 1]))
+    slot = np.concatenate((in_row.astype(np.int32), state.post[used, 0]))
+    slot = slot if rename is None else rename[slot]
     sort = np.lexsort((slot, word))
     ptr = np.zeros(n_words + 1, np.int64)
     np.cumsum(np.bincount(word, minlength=n_words), out=ptr[1:])
-    return ptr, slot[sort], count[sort]
+    return ptr, slot[sort], held[sort]
 
 
 def _ranges(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

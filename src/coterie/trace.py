@@ -72,7 +72,7 @@ def record(
 ) -> SweepRecord:
     """Describe the state after a sweep; `terms` are the backend's sums over word counts."""
     sizes = state.size[state.size > 0]
-    total = state.total[state.total > 0] * urn.unit
+    total = (state.total[state.total > 0] * urn.unit).astype(np.float64)
     words = float(total.sum())
     per_word = (terms[1] - float(total @ np.log(total + urn.beta_sum))) / max(words, 1.0)
     return SweepRecord(

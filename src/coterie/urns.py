@@ -1,7 +1,7 @@
 """Urns: what the model believes, as data. A kernel reads these arrays and never calls back.
 
-    found cluster weighs  size + size_prior      seed k weighs  size + seed_weight[k]
-    a new cluster weighs  open_weight + size_prior * (cap - open clusters)
+found cluster weighs  size + size_prior      seed k weighs  size + seed_weight[k]
+a new cluster weighs  open_weight + size_prior * (cap - open clusters)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Urn(NamedTuple):
 
 
 def finite(n_clusters: int, alpha: float, beta: npt.NDArray[np.float64], burst: bool = True) -> Urn:
-    """GSDMM's urn: at most `n_clusters`, each weighing its size + alpha; alpha = 0 never reopens one."""
+    """GSDMM's urn: at most `n_clusters`, each weighing its size + alpha."""
     return _urn(beta, burst, size_prior=alpha, open_weight=0.0, cap=n_clusters)
 
 
@@ -65,13 +65,11 @@ def _urn(
     )
 
 
-def word_beta(
-    X: Any, mean: float = 0.1, by: str = "idf"
-) -> npt.NDArray[np.float64]:
+def word_beta(X: Any, mean: float = 0.1, by: str = "idf") -> npt.NDArray[np.float64]:
     """One beta a word, larger for words that tell less, from a matrix of word counts.
 
     by="idf": in proportion to 1 / (1 + ln((1 + D) / (1 + df_w))), so that a word of every document
-    counts least (GSDMM 3.1). by="frequency": in proportion to the word's share of all words (X-DMM).
+    counts least (GSDMM 3.1). by="frequency": in proportion to the word's share of words (X-DMM).
     The values average `mean`, and none is below a thousandth of it.
 
     >>> import numpy as np

@@ -33,7 +33,9 @@ class Backend(Protocol):
     def open(self, counts: Counts, urn: Urn, state: State) -> Any:
         """Take the state over; returns a handle."""
 
-    def sweep(self, handle: Any, key: int, sweep: int, should_stop: Any = None) -> SweepStats | None:
+    def sweep(
+        self, handle: Any, key: int, sweep: int, should_stop: Any = None
+    ) -> SweepStats | None:
         """Draw every document once. `should_stop()` is asked now and then; None if it said yes."""
 
     def joint_terms(self, handle: Any) -> tuple[float, float]:

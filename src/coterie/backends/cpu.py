@@ -13,6 +13,7 @@ from coterie import state as state_room
 from coterie.backends.base import SweepStats
 from coterie.counts import Counts
 from coterie.kernels import gibbs, summary
+from coterie.kernels._slots import BLOCK
 from coterie.state import State
 from coterie.urns import Urn
 
@@ -66,7 +67,7 @@ class Handle:
             scale=np.zeros(width),
             extra=np.zeros(width),
             weight=np.zeros(width + 1),
-            partial=np.zeros(width // gibbs.BLOCK + 1),
+            partial=np.zeros(width // BLOCK + 1),
             touched=np.zeros(width + 1, np.int32),
             place=np.zeros(int(np.diff(counts.ptr).max(initial=0)), np.int64),
             row=np.zeros(max(ROW_LIST, base_row.size), np.int32),

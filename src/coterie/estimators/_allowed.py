@@ -87,7 +87,7 @@ def _is_whole(v: Any) -> bool:
 
 
 def _is_number(v: Any) -> bool:
-    return isinstance(v, numbers.Real) and not isinstance(v, bool) and math.isfinite(v)
+    return not isinstance(v, bool) and isinstance(v, numbers.Real) and math.isfinite(v)
 
 
 def _short(v: Any) -> str:

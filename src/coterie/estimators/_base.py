@@ -10,7 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie import _rng, io, metrics, sampler
@@ -92,7 +97,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         own = self._own(corpus, rows)
         return corpus.per_row(self.model_.predict(corpus.counts, own, self.n_jobs), -1)
 
-    def predict_proba(self, X: Any, *, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any, *, rows: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.float64]:
         """p(cluster | document), documents x clusters; all 0 for a document without a known word."""
         corpus = self._encode(X, "predict_proba")
         known = self.model_.probabilities(corpus.counts, self._own(corpus, rows), self.n_jobs)
@@ -107,7 +114,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood of a document (higher is better); documents without words do not count."""
         counts = self._encode(X, "score").counts
-        return float(self.model_.log_likelihood(counts, self.n_jobs).mean()) if counts.n_docs else 0.0
+        return (
+            float(self.model_.log_likelihood(counts, self.n_jobs).mean()) if counts.n_docs else 0.0
+        )
 
     def perplexity(self, X: Any) -> float:
         """exp(- mean log-likelihood of a word), over theta and phi at their posterior means."""
@@ -117,7 +126,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
 
     def top_words(
         self, n: int = 10, by: str = "probability"
-    ) -> list[list[tuple[str, float]]] | list[list[tuple[int, float]]]:
+    ) -> list[list[tuple[Any, float]]]:
         """For each cluster its first words and their values.
 
         by="probability" ranks by p(word | cluster); by="distinct" by what sets the cluster apart
@@ -148,9 +157,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             picked.append(rows[np.lexsort((rows, -typical[rows], short))[:n]])
         return picked
 
-    def outliers(
-        self, by: str = "singletons", threshold: float = 0.0
-    ) -> npt.NDArray[np.bool_]:
+    def outliers(self, by: str = "singletons", threshold: float = 0.0) -> npt.NDArray[np.bool_]:
         """Which training rows are outliers.
 
         by="singletons": alone in their cluster (GSDPMM's rule). by="score": `outlier_scores_` above
@@ -271,13 +278,11 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
 
     def _init(self, corpus: Corpus) -> Init:
         """The start asked for, with labels taken from rows to documents."""
-        init = self.init
+        init: Any = self.init
         if isinstance(init, str) or (np.ndim(init) == 0 and whole(1)(init) is None):
             choices = one_of(*self._starts)
-            _allowed.check(
-                type(self).__name__, {"init": either(choices, whole(1))}, {"init": init}
-            )
-            return init
+            _allowed.check(type(self).__name__, {"init": either(choices, whole(1))}, {"init": init})
+            return init if isinstance(init, str) else int(init)
         labels = np.asarray(init)
         rows = corpus.doc_of_row.size
         if labels.shape != (rows,) or labels.dtype.kind not in "iu":
@@ -287,7 +292,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             )
         known = corpus.doc_of_row >= 0
         out = np.zeros(corpus.counts.n_docs, np.int64)
-        out[corpus.doc_of_row[known][::-1]] = labels[known][::-1]  # tied rows: the first one's label
+        out[corpus.doc_of_row[known][::-1]] = labels[known][
+            ::-1
+        ]  # tied rows: the first one's label
         return out
 
     def _words(
@@ -319,9 +326,15 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             return None
         rows = np.asarray(rows)
         n = corpus.doc_of_row.size
-        if rows.shape != (n,) or rows.dtype.kind not in "iu" or (n and rows.max() >= self.labels_.size):
-            raise InvalidInput(f"rows must be {n} training row numbers, one for each document in X.")
-        own = self.labels_[rows]
+        if (
+            rows.shape != (n,)
+            or rows.dtype.kind not in "iu"
+            or (n and rows.max() >= self.labels_.size)
+        ):
+            raise InvalidInput(
+                f"rows must be {n} training row numbers, one for each document in X."
+            )
+        own: npt.NDArray[np.int64] = self.labels_[rows]
         return own[corpus.doc_of_row >= 0]
 
     def __sklearn_is_fitted__(self) -> bool:

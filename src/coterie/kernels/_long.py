@@ -69,9 +69,7 @@ def draw_long(counts, urn, state, work, d, u):
                 )
                 at = np.int64(-1)
             else:
-                at = scan(
-                    state.post, lo, hi, product, own, first, beta, urn.burst, urn.unit, count
-                )
+                at = scan(state.post, lo, hi, product, own, first, beta, urn.burst, urn.unit, count)
         work.place[e - begin] = at
         if own < 0:
             continue
@@ -167,7 +165,9 @@ def draw_logs(counts, urn, state, work, d, u, width, own_nats):
         own_size = companions + slot_prior(urn.seed_weight, urn.size_prior, own)
         if not alone and own_size > 0.0:
             words = (state.total[own] - length) * urn.unit + urn.beta_sum
-            own_score = own_nats + log_rising(own_size, copies) + (empty - log_rising(words, length))
+            own_score = (
+                own_nats + log_rising(own_size, copies) + (empty - log_rising(words, length))
+            )
         weight[own] = own_score
     n_empty = urn.cap - (state.head[0] - alone)
     fresh = -np.inf

@@ -6,8 +6,6 @@ document that holds the word, or in a dense row over the slots. Nothing here dra
 
 from __future__ import annotations
 
-import numpy as np
-
 from coterie.kernels._common import kernel
 
 

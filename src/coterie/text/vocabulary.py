@@ -33,9 +33,7 @@ def learn(documents: Sequence[Sequence[str]], owner: str) -> tuple[Ids, list[str
 def encode(documents: Sequence[Sequence[str]], words: Sequence[str], owner: str) -> Ids:
     """The ids of known words; -1 for the others."""
     ids_of = {word: i for i, word in enumerate(words)}
-    return _encode(
-        documents, map(ids_of.get, chain.from_iterable(documents), repeat(-1)), owner
-    )
+    return _encode(documents, map(ids_of.get, chain.from_iterable(documents), repeat(-1)), owner)
 
 
 def count_texts(texts: Sequence[str], words: Sequence[str] | None) -> tuple[Any, list[str]]:
@@ -63,5 +61,7 @@ def _encode(documents: Sequence[Sequence[str]], stream: Any, owner: str) -> Ids:
     try:
         ids = np.fromiter(stream, np.int32, int(ptr[-1]))
     except TypeError:
-        raise InvalidInput(f"The token lists of {owner} hold something that is not a string.") from None
+        raise InvalidInput(
+            f"The token lists of {owner} hold something that is not a string."
+        ) from None
     return ptr, ids

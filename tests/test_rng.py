@@ -1,0 +1,135 @@
+"""Addressed random numbers: fixed values, one compiled twin, and no pattern along any axis."""
+
+import numba
+import numpy as np
+import pytest
+from scipy import stats
+
+from coterie import _rng
+from coterie.kernels import _common
+
+VECTORS = {
+    (0, 0, 0, 0): 0.1296456182997474,
+    (1, 0, 0, 0): 0.8847898165349132,
+    (0, 1, 0, 0): 0.40888044555588665,
+    (0, 0, 1, 0): 0.591449498199162,
+    (0, 0, 0, 1): 0.049920065672091285,
+    (20140824, 30, 11108, 64): 0.4681572462140823,
+    (2**64 - 1, 2**31, 2**40, 65): 0.9002284785192045,
+    **_rng.TEST_VECTORS,
+}
+AXES = ["key", "sweep", "document", "draw"]
+N = 50_000
+P_MIN = 1e-4  # for about a hundred fixed experiments; a real pattern gives far less
+
+
+def spelled_out(key: int, *parts: int) -> float:
+    """The specification in whole numbers of any size."""
+
+    def mix(x: int) -> int:
+        x = (x ^ (x >> 30)) * _rng.MIX_1 % 2**64
+        x = (x ^ (x >> 27)) * _rng.MIX_2 % 2**64
+        return x ^ (x >> 31)
+
+    state = mix((key + _rng.GOLDEN) % 2**64)
+    for part in parts:
+        state = mix((state + (part + 1) * _rng.GOLDEN) % 2**64)
+    return (state >> 11) * 2.0**-53
+
+
+@numba.njit
+def compiled(key, sweep, document, draw, out):
+    for i in range(out.size):
+        address = _common.address(key[i], sweep[i], document[i])
+        out[i] = _common.uniform(address, draw[i])
+
+
+def along(axis: str, n: int = N, origin: tuple[int, int, int, int] = (3, 1, 4, 1)) -> np.ndarray:
+    """The numbers at n neighbouring addresses (by the compiled twin: `key` takes no arrays)."""
+    parts = [np.full(n, part) for part in origin]
+    parts[AXES.index(axis)] += np.arange(n)
+    out = np.empty(n)
+    compiled(parts[0].astype(np.uint64), *parts[1:], out)
+    return out
+
+
+@pytest.mark.parametrize("address", VECTORS)
+def test_fixed_values(address):
+    assert _rng.uniform(*address).tolist() == [VECTORS[address]]
+    assert spelled_out(*address) == VECTORS[address]
+
+
+def test_compiled_twin_is_equal_bit_for_bit():
+    random = np.random.default_rng(0)
+    key = random.integers(0, 2**64, 2000, np.uint64, endpoint=False)
+    rest = random.integers(0, 2**62, (3, 2000))
+    rest[:, :1000] >>= 45  # small numbers too: those are the ones in use
+    out = np.empty(2000)
+    compiled(key, *rest, out)
+    numpy = [_rng.uniform(int(k), *parts)[0] for k, *parts in zip(key, *rest, strict=True)]
+    assert out.tolist() == numpy
+
+
+def test_parts_broadcast():
+    table = _rng.uniform(9, 2, np.arange(5)[:, None], np.arange(3))
+    assert table.shape == (5, 3)
+    assert table[4, 2] == _rng.uniform(9, 2, 4, 2)[0]
+
+
+def test_range_is_half_open():
+    assert 2.0**-53 * (2**53 - 1) < 1.0
+    u = along("document", 10 * N)
+    assert u.min() >= 0.0
+    assert u.max() < 1.0
+    assert ((u * 2.0**53) % 1.0 == 0.0).all()
+
+
+def test_a_seed_becomes_a_64_bit_key():
+    keys = [_rng.key_from_seed(seed) for seed in (0, 1, 2, 2**70)]
+    assert len(set(keys)) == 4
+    assert all(0 <= key < 2**64 for key in keys)
+    assert _rng.key_from_seed(1) == keys[1]
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("origin", [(0, 0, 0, 0), (3, 1, 4, 1), (2**40, 2**20, 2**30, 0)], ids=str)
+def test_uniform_along(axis, origin):
+    u = along(axis, origin=origin)
+    assert stats.kstest(u, "uniform").pvalue > P_MIN
+    for bits in (u * 256, u * 2.0**45):  # the top eight bits, and the last eight
+        cells = np.bincount(bits.astype(np.int64) % 256, minlength=256)
+        assert stats.chisquare(cells).pvalue > P_MIN
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("lag", [1, 2, 64])
+def test_neighbours_are_independent(axis, lag):
+    u = along(axis)
+    a, b = u[:-lag], u[lag:]
+    assert abs(np.corrcoef(a, b)[0, 1]) < 4.0 / np.sqrt(a.size)
+    pairs = np.bincount((a * 16).astype(np.int64) * 16 + (b * 16).astype(np.int64), minlength=256)
+    assert stats.chisquare(pairs).pvalue > P_MIN
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_every_bit_flips_half_the_time_between_neighbours(axis):
+    whole = (along(axis) * 2.0**53).astype(np.int64)
+    flipped = whole[:-1] ^ whole[1:]
+    share = np.array([((flipped >> bit) & 1).mean() for bit in range(53)])
+    assert np.abs(share - 0.5).max() < 5.0 * 0.5 / np.sqrt(flipped.size)
+
+
+@pytest.mark.parametrize(("one", "other"), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+def test_axes_do_not_stand_for_each_other(one, other):
+    """(a + i, b) and (a, b + i) are different questions."""
+    u, v = along(AXES[one], 20_000), along(AXES[other], 20_000)
+    assert (u[1:] != v[1:]).all()
+    assert abs(np.corrcoef(u[1:], v[1:])[0, 1]) < 4.0 / np.sqrt(u.size)
+
+
+def test_no_two_addresses_share_a_number():
+    block = [
+        _rng.uniform(key, np.arange(30)[:, None, None], np.arange(300)[:, None], np.arange(20))
+        for key in range(3)
+    ]
+    assert np.unique(block).size == 3 * 30 * 300 * 20  # 540,000 of 2**53: a repeat is 1 in 60,000
