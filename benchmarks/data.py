@@ -2,7 +2,7 @@
 
 A corpus is asked for by a spec, a plain dict, so that a worker process can be told in one JSON line
 what to build: {"name": "tweet"}, {"name": "tweet", "copies": 9}, {"name": "20ng_tokens",
-"outliers": 100}, {"planted": 1_000_000, "n_clusters": 1000, "form": "csr"}.
+"outliers": 100, "place": "after"}, {"planted": 1_000_000, "n_clusters": 1000, "form": "csr"}.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def build(spec: dict[str, Any]) -> Corpus:
     if spec.get("limit"):
         corpus = Corpus(corpus.documents[: spec["limit"]], corpus.classes[: spec["limit"]])
     if spec.get("outliers"):
-        corpus = _with_outliers(corpus, spec["outliers"])
+        corpus = _with_outliers(corpus, spec["outliers"], spec["place"])
     copies = spec.get("copies", 1)
     return Corpus(
         [list(doc) for _ in range(copies) for doc in corpus.documents], corpus.classes * copies
@@ -70,15 +70,19 @@ def load(name: str) -> Corpus:
     return Corpus([tokens[i] for i in kept], [rows[i]["label"] for i in kept])
 
 
-def _with_outliers(corpus: Corpus, n: int, n_words: int = 138, min_distinct: int = 6) -> Corpus:
-    """GSDPMM section V-D: documents of words nobody else has, mixed in at random places.
+def _with_outliers(
+    corpus: Corpus, n: int, place: str, n_words: int = 138, min_distinct: int = 6
+) -> Corpus:
+    """GSDPMM section V-D: documents of words nobody else has, after the others or among them.
 
     Documents of fewer than `min_distinct` distinct words are set aside first."""
     pairs = [
         (doc, label) for doc, label in zip(*corpus, strict=True) if len(set(doc)) >= min_distinct
     ]
     pairs += [([f"unknown{i}x{j}" for j in range(n_words)], OUTLIER) for i in range(n)]
-    order = np.random.default_rng(2016).permutation(len(pairs))
+    order = np.arange(len(pairs))
+    if place == "among":
+        order = np.random.default_rng(2016).permutation(len(pairs))
     return Corpus([pairs[i][0] for i in order], [pairs[i][1] for i in order])
 
 

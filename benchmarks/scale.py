@@ -19,7 +19,7 @@ NOTE = (
 )
 NAME = SHORT[1]
 BAR, STRETCH = 1.5, 1.1
-SWEEPS = (3, 30)
+SWEEPS = (3, 10, 30)
 PARTS = {"seconds": "fit", "sweep_seconds": "sweeps alone"}
 
 
@@ -33,7 +33,7 @@ def run(options: Options) -> dict[str, Row]:
         say(f"building {n_docs * copies:,} documents")
         one.load({"name": NAME})
         many.load({"name": NAME, "copies": copies})
-        for n_sweeps in SWEEPS[: 1 if options.quick else 2]:
+        for n_sweeps in SWEEPS[: 1 if options.quick else 3]:
             settings = dict(n_clusters=500, n_sweeps=n_sweeps, alpha=0.1, beta=0.1)
             one.fit(seed=0, labels=False, **settings)
             many.warm_up(seed=0, **settings)

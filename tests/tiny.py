@@ -13,9 +13,17 @@ from coterie.urns import Urn
 
 def corpus(*documents: str, n_words: int = 8, weight: Sequence[int] | None = None) -> Counts:
     """corpus("ab", "aac"): documents over the words a, b, c, ...; weight ties copies."""
-    ids = np.array([string.ascii_lowercase.index(letter) for letter in "".join(documents)])
-    ptr = np.cumsum([0, *map(len, documents)])
-    return from_ids(ptr, ids.astype(np.int32), n_words, "a test", weight).counts
+    bags = [[string.ascii_lowercase.index(letter) for letter in text] for text in documents]
+    return from_bags(bags, n_words, weight)
+
+
+def from_bags(
+    bags: Sequence[Sequence[int]], n_words: int, weight: npt.ArrayLike | None = None
+) -> Counts:
+    """Documents as lists of word ids."""
+    ptr = np.cumsum([0, *map(len, bags)])
+    ids = np.concatenate([np.asarray(bag, np.int32) for bag in bags])
+    return from_ids(ptr, ids, n_words, "a test", weight).counts
 
 
 def seeded(urn: Urn, **weight_of: float) -> Urn:
@@ -30,15 +38,27 @@ def seeded(urn: Urn, **weight_of: float) -> Urn:
     )
 
 
-def random_corpus(n_docs: int, n_words: int, longest: int, seed: int, heaviest: int = 1) -> Counts:
-    """Documents of 1..longest words, low ids common; weights 1..heaviest; equal on any machine."""
-    length = 1 + _whole(_rng.uniform(seed, 1, np.arange(n_docs), 0), longest)
+def random_ids(n: int, n_words: int, seed: int) -> npt.NDArray[np.int32]:
+    """Word ids, low ones common. The same on any machine: no pow(), no library's generator."""
+    u = _rng.uniform(seed, 2, np.arange(n), 0)
+    return _whole(u * u * u, n_words).astype(np.int32)
+
+
+def random_corpus(
+    n_docs: int, n_words: int, longest: int, seed: int, heaviest: int = 1, topics: int = 1
+) -> Counts:
+    """Documents of 1..longest words, most of them short, with weights 1..heaviest.
+
+    Every topic has other common words.
+    """
+    doc = np.arange(n_docs)
+    u = _rng.uniform(seed, 1, doc, 0)
+    length = 1 + _whole(u * u * u, longest)
     ptr = np.concatenate([[0], np.cumsum(length)])
-    u = _rng.uniform(seed, 2, np.arange(ptr[-1]), 0)
-    rare = u * u * u
-    ids = _whole(rare, n_words).astype(np.int32)
-    weight = 1 + _whole(_rng.uniform(seed, 3, np.arange(n_docs), 0), heaviest)
-    return from_ids(ptr, ids, n_words, "a test", weight).counts
+    shift = doc % topics * (n_words // topics)
+    ids = (random_ids(int(ptr[-1]), n_words, seed) + np.repeat(shift, length)) % n_words
+    weight = 1 + _whole(_rng.uniform(seed, 3, doc, 0), heaviest)
+    return from_ids(ptr, ids.astype(np.int32), n_words, "a test", weight).counts
 
 
 def random_labels(n_docs: int, n_clusters: int, seed: int) -> npt.NDArray[np.int32]:

@@ -124,9 +124,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         total = float(self.model_.log_likelihood(counts, self.n_jobs).sum())
         return metrics.perplexity(total, int(counts.length.sum()))
 
-    def top_words(
-        self, n: int = 10, by: str = "probability"
-    ) -> list[list[tuple[Any, float]]]:
+    def top_words(self, n: int = 10, by: str = "probability") -> list[list[tuple[Any, float]]]:
         """For each cluster its first words and their values.
 
         by="probability" ranks by p(word | cluster); by="distinct" by what sets the cluster apart

@@ -29,25 +29,25 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile on first call, without the GIL; keep the code on disk if any place is writable."""
+    options = {"no_cfunc_wrapper": True, **_OPTIONS}
     try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no writable place for a cache: compile in every process
-        return numba.njit(**_OPTIONS)(function)
+        return numba.njit(**options)(function)
+
+
+# What only kernels call needs no way in from Python, which for tuples of arrays is long to compile.
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile into the caller: passing a tuple of forty arrays by value costs more than most bodies."""
-    return numba.njit(forceinline=True, **_OPTIONS)(function)
-
-
-def pasted(function: Callable[..., Any]) -> Any:
-    """Paste the source into the caller: no compilation of its own, for parts used in one place."""
-    return numba.njit(inline="always", **_OPTIONS)(function)
+    return numba.njit(forceinline=True, **_INNER)(function)
 
 
 def called(function: Callable[..., Any]) -> Any:
     """Compile as a function of its own: for cold code, or code shared by several callers."""
-    return numba.njit(**_OPTIONS)(function)
+    return numba.njit(**_INNER)(function)
 
 
 @inlined

@@ -16,7 +16,6 @@ from coterie.kernels._common import (
     inlined,
     log_gamma,
     log_rising,
-    pasted,
     rising_tail,
 )
 from coterie.kernels._slots import BLOCK, slot_prior
@@ -97,7 +96,7 @@ def rescale(product, scale, width):
         scale[k] += 1.0 if over else 0.0
 
 
-@pasted
+@inlined
 def add_many(state, extra, r, lo, hi, own, beta, burst, unit, count, width):
     """Add a large count's nats to `extra` by log-gamma; return where own's posting is, or -1."""
     at = np.int64(-1)
@@ -114,7 +113,7 @@ def add_many(state, extra, r, lo, hi, own, beta, burst, unit, count, width):
     return at
 
 
-@pasted
+@inlined
 def estimate(urn, state, work, width, length, empty):
     """Fill work.weight with every slot's log weight to within SLACK / 2; -inf where closed.
 
@@ -144,7 +143,7 @@ def estimate(urn, state, work, width, length, empty):
             )
 
 
-@pasted
+@inlined
 def draw_logs(counts, urn, state, work, d, u, width, own_nats):
     """Draw from scaled products: exact logs and `exp` only for what is within reach of the best."""
     own = np.int64(state.z[d])

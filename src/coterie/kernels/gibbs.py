@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie.kernels._common import address, kernel, pasted, uniform
+from coterie.kernels._common import address, inlined, kernel, uniform
 from coterie.kernels._long import draw_long
 from coterie.kernels._slots import BLOCK, base_ratio, free_slot, slot_prior, take_slot
 from coterie.kernels._words import growth, list_rows, multiply_rows, scan, scan_touched
@@ -99,14 +99,15 @@ def open_work(counts, urn, state, work):
         refresh_slot(urn, state, work, k)
 
 
-@pasted
+@inlined
 def refresh_slot(urn, state, work, k):
     """Derive anew what depends on slot k's sizes: a pure function of them, so resuming is exact."""
     is_open = state.size[k] > 0 or k < urn.seed_weight.size
     weight = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k) if is_open else 0.0
     words = state.total[k] * urn.unit + urn.beta_sum
     ratio = weight
-    for length in range(1, work.base_row.size):
+    longest = work.base_row.size if work.base.shape[0] else 0
+    for length in range(1, longest):
         ratio *= (urn.beta_sum + (length - 1)) / (words + (length - 1))
         if work.base_row[length] >= 0:
             work.base[work.base_row[length], k] = ratio
@@ -115,7 +116,7 @@ def refresh_slot(urn, state, work, k):
         work.log_total[k] = math.log(words)
 
 
-@pasted
+@inlined
 def draw_short(counts, urn, state, work, d, random):
     """Draw a cluster for a short, untied document: a slot, or -1 for a new cluster."""
     own = np.int64(state.z[d])
@@ -180,7 +181,7 @@ def draw_short(counts, urn, state, work, d, random):
     return draw_open(counts, urn, state, work, d, random, width, own_weight, alone)
 
 
-@pasted
+@inlined
 def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
     """Draw by the sum over every open cluster; leaves the products at one."""
     own = np.int64(state.z[d])
@@ -225,7 +226,7 @@ def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
     return np.int64(-1)
 
 
-@pasted
+@inlined
 def fill_base(urn, state, work, length, width):
     """Write (m_k + prior_k) * base_k(length) of every slot into `extra`: a length not kept."""
     for k in range(width):
@@ -235,7 +236,7 @@ def fill_base(urn, state, work, length, width):
         work.extra[k] = size * base_ratio(urn.beta_sum, words, length) if is_open else 0.0
 
 
-@pasted
+@inlined
 def base_of_slot(urn, state, work, length, k):
     """(m_k + prior_k) * base_k(length) of one open slot."""
     row = work.base_row[length]
@@ -246,7 +247,7 @@ def base_of_slot(urn, state, work, length, k):
     return size * base_ratio(urn.beta_sum, words, length)
 
 
-@pasted
+@inlined
 def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alone):
     """Draw from touched clusters + envelope; -1 new, -2 when the envelope refused TRIES times.
 
@@ -292,7 +293,7 @@ def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alo
     return np.int64(-2)
 
 
-@pasted
+@inlined
 def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
     """The cluster at x of: the other documents' clusters, the equal priors, the seeds', a new one."""
     if x < others:
@@ -311,7 +312,7 @@ def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
     return np.int64(-1)
 
 
-@pasted
+@inlined
 def pick_document(counts, cum_weight, d, x):
     """The document in whose stretch of cumulated weight x falls, d itself left out."""
     n_docs = counts.length.size
@@ -330,7 +331,7 @@ def pick_document(counts, cum_weight, d, x):
     return low
 
 
-@pasted
+@inlined
 def move(counts, urn, state, work, d, new):
     """Move document d from its cluster to slot `new`; work.place says where its postings are."""
     old = np.int64(state.z[d])
@@ -360,7 +361,7 @@ def move(counts, urn, state, work, d, new):
             refresh_slot(urn, state, work, k)
 
 
-@pasted
+@inlined
 def move_posting(state, w, at, new, count):
     """Take `count` from the posting at `at` (-1: from nowhere) and give it to slot `new`'s."""
     post = state.post

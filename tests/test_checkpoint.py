@@ -1,0 +1,306 @@
+"""Checkpoints: killed at any moment, a run goes on to the very labels it would have had."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coterie import GSDMM, GSDPMM, checkpoint
+from coterie.demo import make_corpus
+from coterie.errors import CoterieError, InvalidInput, ModelFileError
+
+N_SWEEPS = 10
+
+
+def make(path: Any = None, **how: Any) -> GSDMM:
+    how = {"n_clusters": 30, "n_sweeps": N_SWEEPS, "random_state": 3, **how}
+    return GSDMM(checkpoint=path, **how)
+
+
+@pytest.fixture(scope="module")
+def docs() -> list[list[str]]:
+    return make_corpus(150)[0]
+
+
+@pytest.fixture(scope="module")
+def expected(docs: list[list[str]]) -> Any:
+    return make().fit(docs).labels_
+
+
+@pytest.fixture
+def started(docs: list[list[str]], tmp_path: Path) -> Path:
+    """A checkpoint after three sweeps."""
+    path = tmp_path / "run.ckpt"
+    make(path, n_sweeps=3).fit(docs)
+    return path
+
+
+def refused(path: Path, docs: Any, kind: type[Exception] = ModelFileError, **how: Any) -> str:
+    """The sentence with which a run refuses to go on; the file stays as it is."""
+    content = path.read_bytes()
+    with pytest.raises(kind) as caught:
+        make(path, **how).fit(docs)
+    assert path.read_bytes() == content
+    message = str(caught.value)
+    assert str(path) in message
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message
+
+
+KILLED_AT_RANDOM = """
+import os, random, signal, sys, time
+import numpy as np
+import test_checkpoint as t
+from coterie.checkpoint import open_tensors
+from coterie.demo import make_corpus
+
+path = t.Path(sys.argv[1])
+docs = make_corpus(600)[0]
+plain = t.make(n_sweeps=40).fit(docs)      # also compiles, so that the children sample at once
+moments = random.Random(1)
+kills = sweeps = 0
+while sweeps < 40 and kills < 200:
+    child = os.fork()
+    if child == 0:
+        try:
+            t.make(path, n_sweeps=40).fit(docs)
+        finally:
+            os._exit(0)
+    time.sleep(moments.uniform(0.005, 0.03))
+    os.kill(child, signal.SIGKILL)
+    kills += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    if path.exists():
+        open_tensors(path)
+        done = len(t.make(path, n_sweeps=40, callbacks=[lambda event: True]).fit(docs).trace_)
+        assert done > sweeps or done == 40, (done, sweeps)
+        sweeps = done
+final = t.make(path, n_sweeps=40).fit(docs)
+assert (final.labels_ == plain.labels_).all()
+for column in ("clusters", "moved", "log_joint"):
+    assert final.trace_[column].tolist() == plain.trace_[column].tolist()
+print(kills)
+"""
+
+KILLED_IN_A_WRITE = """
+import os, signal, sys
+import test_checkpoint as t
+
+path, step = t.Path(sys.argv[1]), sys.argv[2]
+writes = 0
+kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
+
+def killing(function, when):
+    def replacement(*args, **more):
+        global writes
+        writes += 1
+        if when == "before" and writes == 5: kill()
+        out = function(*args, **more)
+        if when == "after" and writes == 5: kill()
+        return out
+    return replacement
+
+name, when = step.split()
+setattr(os, name, killing(getattr(os, name), when))
+t.make(path).fit(t.make_corpus(150)[0])
+"""
+
+
+def run_python(code: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+class TestKilled:
+    def test_at_random_moments(self, tmp_path: Path) -> None:
+        done = run_python(KILLED_AT_RANDOM, tmp_path / "run.ckpt")
+        assert done.returncode == 0, done.stderr
+        assert int(done.stdout) >= 6, "too few kills hit a running fit"
+
+    @pytest.mark.parametrize(
+        "step", ["fdopen before", "fsync before", "fsync after", "replace before", "replace after"]
+    )
+    def test_in_the_middle_of_a_write(
+        self, step: str, docs: list[list[str]], expected: Any, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "run.ckpt"
+        died = run_python(KILLED_IN_A_WRITE, path, step)
+        assert died.returncode == -signal.SIGKILL, died.stderr
+        resumed = make(path).fit(docs)
+        np.testing.assert_array_equal(resumed.labels_, expected)
+
+
+class TestFile:
+    def test_no_other_files_are_left(self, started: Path, docs: list[list[str]]) -> None:
+        make(started).fit(docs)
+        assert [p.name for p in started.parent.iterdir()] == [started.name]
+
+    def test_a_name_without_a_folder(
+        self, docs: list[list[str]], expected: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        make("run.ckpt", n_sweeps=4).fit(docs)
+        np.testing.assert_array_equal(make("run.ckpt").fit(docs).labels_, expected)
+        assert [p.name for p in tmp_path.iterdir()] == ["run.ckpt"]
+
+    def test_is_written_every_so_many_sweeps_and_at_the_end(
+        self, docs: list[list[str]], tmp_path: Path
+    ) -> None:
+        path, seen = tmp_path / "run.ckpt", []
+        watch = [lambda event: seen.append(path.stat().st_mtime_ns if path.exists() else 0)]
+        make(path, checkpoint_every=4, callbacks=watch).fit(docs)
+        assert len(set(seen)) == 3  # none, after sweep 4, after sweep 8
+        assert len(read_trace(path)) == N_SWEEPS, "the last sweep is kept too"
+
+    def test_a_finished_run_is_not_run_again(
+        self, docs: list[list[str]], expected: Any, tmp_path: Path
+    ) -> None:
+        path, seen = tmp_path / "run.ckpt", []
+        make(path).fit(docs)
+        again = make(path, callbacks=[seen.append]).fit(docs)
+        np.testing.assert_array_equal(again.labels_, expected)
+        assert seen == []
+        assert len(again.trace_) == N_SWEEPS
+
+    @pytest.mark.parametrize("folder", ["nowhere", "file"])
+    def test_a_folder_that_cannot_be_written(
+        self, folder: str, docs: list[list[str]], tmp_path: Path
+    ) -> None:
+        (tmp_path / "file").write_text("mine")
+        path = tmp_path / folder / "run.ckpt"
+        with pytest.raises(ModelFileError, match="cannot be written") as caught:
+            make(path).fit(docs)
+        assert str(path) in str(caught.value)
+        assert (tmp_path / "file").read_text() == "mine"
+
+    def test_a_folder_that_cannot_be_written_is_noticed_before_the_work(
+        self, docs: list[list[str]], tmp_path: Path
+    ) -> None:
+        seen: list[Any] = []
+        with pytest.raises(ModelFileError):
+            make(tmp_path / "nowhere" / "x", checkpoint_every=5, callbacks=[seen.append]).fit(docs)
+        assert seen == []
+
+    def test_a_folder_in_place_of_the_file(self, docs: list[list[str]], tmp_path: Path) -> None:
+        with pytest.raises(ModelFileError) as caught:
+            make(tmp_path).fit(docs)
+        assert str(tmp_path) in str(caught.value)
+
+    def test_a_full_disk(
+        self, started: Path, docs: list[list[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(handle: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            assert "No space left on device" in refused(started, docs)
+        assert [p.name for p in started.parent.iterdir()] == [started.name]
+
+
+def read_trace(path: Path) -> Any:
+    return json.loads(checkpoint.open_tensors(path)[1]["trace"])
+
+
+class TestRefused:
+    def test_other_documents(self, started: Path, docs: list[list[str]]) -> None:
+        assert "belongs to other data" in refused(started, docs[:-1], InvalidInput)
+        assert "delete it" in refused(started, docs[::-1], InvalidInput)
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"beta": 0.2},
+            {"alpha": 0.2},
+            {"n_clusters": 31},
+            {"random_state": 4},
+            {"random_state": None},
+            {"init": "one"},
+            {"burstiness": False},
+            {"tie_duplicates": True},
+        ],
+        ids=str,
+    )
+    def test_other_parameters(
+        self, started: Path, docs: list[list[str]], other: dict[str, Any]
+    ) -> None:
+        docs = [*docs, docs[0]]
+        started.unlink()
+        make(started, n_sweeps=3).fit(docs)
+        assert "other data, parameters or seed" in refused(started, docs, InvalidInput, **other)
+
+    def test_another_estimator(self, started: Path, docs: list[list[str]]) -> None:
+        with pytest.raises(InvalidInput, match="belongs to other"):
+            GSDPMM(beta=0.1, random_state=3, checkpoint=started).fit(docs)
+
+    def test_more_sweeps_than_asked_for(self, started: Path, docs: list[list[str]]) -> None:
+        message = refused(started, docs, InvalidInput, n_sweeps=2)
+        assert "already holds 3 sweeps" in message
+        assert "raise n_sweeps" in message
+
+    @pytest.mark.parametrize(
+        "content",
+        [b"", b"x", b"not a checkpoint at all", b"\x80\x04\x95\x00" * 9, b"\xff" * 64],
+        ids=["empty", "byte", "text", "pickle", "ff"],
+    )
+    def test_a_foreign_file(self, content: bytes, docs: list[list[str]], tmp_path: Path) -> None:
+        path = tmp_path / "run.ckpt"
+        path.write_bytes(content)
+        refused(path, docs)
+
+    def test_another_safetensors_file(self, docs: list[list[str]], tmp_path: Path) -> None:
+        from safetensors.numpy import save_file
+
+        path = tmp_path / "run.ckpt"
+        save_file({"weights": np.ones(3)}, path)
+        assert "not a checkpoint" in refused(path, docs)
+
+    @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+    def test_a_truncated_file(self, share: float, started: Path, docs: list[list[str]]) -> None:
+        content = started.read_bytes()
+        started.write_bytes(content[: int(share * len(content))])
+        refused(started, docs)
+
+    def test_a_flipped_bit_anywhere(
+        self, started: Path, docs: list[list[str]], expected: Any
+    ) -> None:
+        """A flipped bit must never lead to other labels: it is refused, or is of no consequence."""
+        content = started.read_bytes()
+        header = 8 + struct.unpack("<Q", content[:8])[0]
+        places = [*range(0, header, 3), *np.linspace(header, len(content) - 1, 60).astype(int)]
+        loaded = 0
+        for i, place in enumerate(places):
+            flipped = bytearray(content)
+            flipped[place] ^= 1 << (i % 8)
+            started.write_bytes(flipped)
+            try:
+                labels = make(started).fit(docs).labels_
+            except CoterieError as error:
+                assert str(started) in str(error)
+            else:
+                loaded += 1
+                np.testing.assert_array_equal(labels, expected, err_msg=f"byte {place}")
+        assert loaded < len(places) / 20
+
+    def test_a_damaged_checkpoint_loses_no_model(
+        self, started: Path, docs: list[list[str]], expected: Any
+    ) -> None:
+        model = make().fit(docs)
+        started.write_bytes(b"broken")
+        with pytest.raises(ModelFileError):
+            model.set_params(checkpoint=started).fit(docs)
+        np.testing.assert_array_equal(model.labels_, expected)
+        assert model.predict(docs).shape == expected.shape

@@ -1,0 +1,236 @@
+"""The compiled kernels against the NumPy reference, a recount, their own source, and themselves."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_cases import CASES, RUNS, WAYS, Case, conditional, named, open_case, run_labels
+from scipy import stats
+from tiny import first_seen, random_corpus, random_labels, seeded
+
+from coterie import state as state_room
+from coterie import urns
+from coterie.backends.cpu import BACKEND
+from coterie.counts import Counts
+from coterie.kernels import gibbs, reference
+from coterie.start import first_state
+from coterie.state import State, from_labels, word_counts
+from coterie.urns import Urn
+
+TESTS = Path(__file__).resolve().parent
+
+
+def run_python(code: str, **env: str) -> str:
+    """What another Python process prints when it runs this; it sees the tests' own modules."""
+    path = os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env={**os.environ, "PYTHONPATH": path, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# ------------------------------------------------------------------------------- the conditional
+
+
+def test_the_kernels_law_is_the_references():
+    """Exactly: as plain Python, with chosen numbers in the place of random ones."""
+    found = json.loads(
+        run_python("import runpy; runpy.run_module('oracle_cases', run_name='__main__')",
+                   NUMBA_DISABLE_JIT="1")
+    )  # fmt: skip
+    assert len(found) == len(CASES) * len(WAYS)
+    assert {name: it for name, it in found.items() if it["error"] > 1e-6} == {}
+    for name in CASES:
+        if "short" in name or "seeded" in name or "alpha 0" in name:
+            assert found[f"{name}; as it comes"]["touched"] > 0
+            assert found[f"{name}; rows"]["touched"] == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_draws_follow_the_conditional(name, way):
+    case = CASES[name]
+    d = case.documents[-1]
+    exact = conditional(case, d)
+    assert fit(draw_one(case, way, d, 2000), exact) > 1e-4
+
+
+def draw_one(case: Case, way: str, d: int, n: int) -> Counter[int]:
+    """Draw document d again and again from the same state."""
+    handle = open_case(case, WAYS[way])
+    exact = conditional(case, d)
+    arrays = [a for a in (*handle.state, *handle.work) if a.size]
+    kept = [a.copy() for a in arrays]
+    drawn: Counter[int] = Counter()
+    for number in range(n):
+        gibbs.sweep(
+            case.counts, case.urn, handle.state, handle.work, np.uint64(17), number, d, d + 1
+        )
+        drawn[named(int(handle.state.z[d]), exact)] += 1
+        for a, before in zip(arrays, kept, strict=True):
+            np.copyto(a, before)
+    return drawn
+
+
+def fit(drawn: Counter[int], exact: dict[int, float]) -> float:
+    """p-value of Pearson's chi-square; 0 if something impossible was drawn."""
+    n = drawn.total()
+    likely = [k for k in exact if exact[k] * n >= 5.0]
+    observed = np.array([drawn[k] for k in likely] + [n - sum(drawn[k] for k in likely)], float)
+    expected = np.array([exact[k] * n for k in likely] + [0.0])
+    expected[-1] = max(n - expected.sum(), 0.0)
+    if expected[-1] < 1e-6:
+        assert observed[-1] == 0
+        observed, expected = observed[:-1], expected[:-1]
+    if expected.size < 2:
+        return 1.0
+    return float(stats.chi2.sf(((observed - expected) ** 2 / expected).sum(), expected.size - 1))
+
+
+# ----------------------------------------------------------------------------------- the recount
+
+
+def assert_counted(counts: Counts, urn: Urn, state: State) -> None:
+    """The state is what a recount of its labels gives, and its lists agree with each other."""
+    label, size, words = reference.count(counts, urn, state.z)
+    width = state.size.size
+    assert (state.z >= 0).all()
+    assert_spread(state.size, label, size)
+    assert_spread(state.total, label, words.sum(axis=1))
+
+    ptr, slot, held = word_counts(state)
+    table = np.zeros((width, counts.n_words))
+    table[slot, np.repeat(np.arange(counts.n_words), np.diff(ptr))] = held
+    assert (held > 0).all()
+    assert np.count_nonzero(table) == held.size  # no cluster is listed twice for a word
+    assert_spread(table, label, words)
+    assert (state.post_len[state.row_of >= 0] == 0).all()
+    assert (state.post_len <= np.diff(state.post_ptr)).all()
+
+    n_open, high = state.head
+    assert np.sort(state.order).tolist() == list(range(width))
+    assert state.place[state.order].tolist() == list(range(width))
+    assert np.sort(state.order[:n_open]).tolist() == label.tolist()
+    assert n_open <= urn.cap
+    assert label.max() < high <= width
+
+
+def assert_spread(per_slot: np.ndarray, label: np.ndarray, wanted: np.ndarray) -> None:
+    """Open slots hold what is wanted, all others nothing."""
+    assert (per_slot[label] == wanted).all()
+    assert not np.delete(per_slot, label, axis=0).any()
+
+
+V = 90
+BETA = urns.per_word(0.1, V)
+URNS: dict[str, Urn] = {
+    "finite": urns.finite(40, 0.1, BETA),
+    "finite, many": urns.finite(500, 0.1, BETA),
+    "finite, Eq. 3": urns.finite(40, 0.1, BETA, burst=False),
+    "finite, alpha 0": urns.finite(40, 0.0, BETA),
+    "finite, uneven beta": urns.finite(40, 0.3, np.linspace(0.01, 1.0, V)),
+    "process": urns.process(20.0, BETA),
+    "process, crowded": urns.process(3000.0, BETA),
+    "seeded process": seeded(urns.process(20.0, BETA), aabc=1.0, xyz=2.0, z=0.0),
+    "seeded finite": seeded(urns.finite(60, 0.2, BETA), aabc=1.0, xyz=2.0),
+}
+STARTS = ["random", "one", "online", 7, "labels"]
+
+
+@pytest.mark.parametrize("heaviest", [1, 3], ids=["untied", "tied"])
+@pytest.mark.parametrize("init", STARTS, ids=str)
+@pytest.mark.parametrize("name", URNS)
+def test_the_state_equals_a_recount(name, init, heaviest):
+    urn = URNS[name]
+    counts = random_corpus(200, V, 30, 11, heaviest, topics=9)
+    start = random_labels(counts.n_docs, 30, 12) * 3 if init == "labels" else init  # with gaps
+    state = first_state(counts, urn, start, 5, BACKEND)
+    assert_counted(counts, urn, state)
+    handle = BACKEND.open(counts, urn, state)
+    for sweep in range(1, 13):
+        BACKEND.sweep(handle, 5, sweep)
+        if sweep in (1, 2, 7, 12):
+            assert_counted(counts, urn, BACKEND.fetch(handle))
+
+
+@pytest.mark.parametrize("heaviest", [1, 3], ids=["untied", "tied"])
+def test_a_sweep_that_outgrows_its_slots_goes_on(heaviest):
+    """From one cluster to hundreds in one sweep: the state is laid anew in the middle of it."""
+    counts = random_corpus(600, V, 4, 3, heaviest)
+    urn = URNS["process, crowded"]
+    handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND))
+    narrow = BACKEND.fetch(handle).size.size
+    BACKEND.sweep(handle, 1, 1)
+    state = BACKEND.fetch(handle)
+    assert state.head[0] > 2 * narrow
+    assert_counted(counts, urn, state)
+    other = BACKEND.open(counts, urn, from_labels(counts, urn, state.z))
+    for sweep in range(2, 10):  # and closes them again
+        BACKEND.sweep(other, 1, sweep)
+    assert_counted(counts, urn, BACKEND.fetch(other))
+
+
+@settings(max_examples=60, derandomize=True)
+@given(
+    n_docs=st.integers(1, 12),
+    n_words=st.integers(1, 6),
+    longest=st.integers(1, 40),
+    heaviest=st.integers(1, 3),
+    seed=st.integers(0, 2**32),
+    init=st.sampled_from(["random", "one", "online", 2]),
+    alpha=st.sampled_from([0.0, 1e-3, 0.5, 30.0]),
+    beta=st.sampled_from([1e-4, 0.1, 20.0]),
+    cap=st.sampled_from([2, 5, 60, None]),
+    row_cost=st.sampled_from([0.0, 5.0, 1e9]),
+)
+def test_small_odd_corpora_are_counted_right(
+    n_docs, n_words, longest, heaviest, seed, init, alpha, beta, cap, row_cost
+):
+    counts = random_corpus(n_docs, n_words, longest, seed, heaviest)
+    beta = urns.per_word(beta, n_words)
+    urn = urns.finite(cap, alpha, beta) if cap else urns.process(alpha or 1.0, beta)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state_room, "ROW_COST", row_cost)
+        handle = BACKEND.open(counts, urn, first_state(counts, urn, init, seed, BACKEND))
+        for sweep in range(1, 7):
+            BACKEND.sweep(handle, seed, sweep)
+            assert_counted(counts, urn, BACKEND.fetch(handle))
+
+
+# ------------------------------------------------------------- the same source, the same numbers
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_source_run_as_python_gives_the_same_labels(name):
+    code = f"import oracle_cases; print(oracle_cases.run_labels({name!r}, 3))"
+    assert json.loads(run_python(code, NUMBA_DISABLE_JIT="1")) == run_labels(name, 3)
+
+
+def test_every_process_gives_the_same_labels():
+    code = "import oracle_cases as o, json; print(json.dumps([o.run_labels(n, 6) for n in o.RUNS]))"
+    here = [run_labels(name, 6) for name in RUNS]
+    for hash_seed in ("1", "2"):
+        assert json.loads(run_python(code, PYTHONHASHSEED=hash_seed)) == here
+
+
+# A seed means the same clusters in every version: a change here belongs in the CHANGELOG.
+GOLDEN = {"finite": "", "process": ""}
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_labels(name):
+    z = first_seen(np.array(run_labels(name, 10)))
+    assert hashlib.sha256(bytes(z)).hexdigest()[:16] == GOLDEN[name]
