@@ -12,8 +12,8 @@ from .workers import Worker
 
 TITLE = "Outliers"
 NOTE = (
-    "20ng_tokens and 100 documents of 138 words each that occur nowhere else, at random "
-    "places; documents under 6 distinct words set aside before the fit; GSDPMM, alpha = .1 D,"
+    "20ng_tokens and 100 documents of 138 words each that occur nowhere else, after or among "
+    "the others; documents under 6 distinct words set aside before the fit; GSDPMM, alpha = .1 D,"
     " beta = .02, 5 sweeps from one cluster. Found: a document alone in its cluster. False "
     "alarm: such a document that was not injected."
 )

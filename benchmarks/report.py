@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import memory, outliers, quality, scale, speed
+from . import memory, mixing, outliers, quality, scale, speed
 from .store import HERE, Row, read
 from .tables import Verdict, asked_and_measured
 
@@ -13,6 +13,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "memory": memory,
     "scale": scale,
     "quality": quality,
+    "mixing": mixing,
     "outliers": outliers,
 }
 

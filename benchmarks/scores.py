@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 Summary = dict[str, float]
-MEASURES = ("nmi", "nmi_geometric", "ari", "n_clusters")
 
 
 def score(classes: Sequence[str], labels: Sequence[int]) -> dict[str, float]:
@@ -35,7 +34,7 @@ def summary(values: Sequence[float]) -> Summary:
 
 def summaries(runs: Sequence[dict[str, float]]) -> dict[str, Summary]:
     """The summary of each measure over several runs."""
-    return {name: summary([run[name] for run in runs]) for name in MEASURES}
+    return {name: summary([run[name] for run in runs]) for name in runs[0]}
 
 
 def difference_in_se(ours: Summary, theirs: Summary) -> float | None:

@@ -28,7 +28,7 @@ class Case(NamedTuple):
     counts: Counts
     urn: Urn
     z: np.ndarray
-    documents: tuple[int, ...] = (0, 5)
+    documents: tuple[int, ...] = (0, 5)  # one among others, one alone
 
 
 class Way(NamedTuple):
@@ -52,7 +52,7 @@ def _cases() -> dict[str, Case]:
     beta, uneven = urns.per_word(0.4, 12), np.linspace(0.1, 2.0, 12)
     texts = ["ab", "bc", "d", "aae", "ef", "ggh", "hi", "ci", "k", "dk"]
     short = corpus(*texts, n_words=12)  # few shared words: the touched way
-    tied = corpus(*texts, n_words=12, weight=[1, 3, 1, 2, 1, 1, 4, 1, 1, 2])
+    tied = corpus(*texts, n_words=12, weight=[1, 3, 1, 2, 1, 2, 4, 1, 1, 2])
     middle = random_corpus(10, 12, 9, 6)
     z = np.array([0, 0, 1, 2, 2, 3, 1, 4, 4, 2])  # document 5 is alone
     after_seeds = np.array([0, 2, 3, 1, 4, 5, 3, 6, 6, 1])  # and document 0 with its seed
@@ -64,17 +64,17 @@ def _cases() -> dict[str, Case]:
         "finite, short": Case(short, finite, z),
         "finite, full": Case(short, full, z),
         "finite, Eq. 3": Case(middle, finite._replace(burst=0.0), z),
-        "finite, Eq. 3, tied": Case(tied, finite._replace(burst=0.0), z),
+        "finite, Eq. 3, tied": Case(tied, finite._replace(burst=0.0), z, (0, 1, 5)),
         "finite, alpha 0": Case(short, urns.finite(9, 0.0, beta), z),
         "finite, uneven beta": Case(short, urns.finite(9, 0.6, uneven), z),
-        "finite, tied": Case(tied, finite, z),
+        "finite, tied": Case(tied, finite, z, (0, 1, 5)),
         "finite, arriving": Case(short, finite, arriving, (6,)),
         "process": Case(middle, process, z),
         "process, short": Case(short, process, z),
-        "process, tied": Case(tied, process, z),
+        "process, tied": Case(tied, process, z, (0, 1, 5)),
         "process, arriving": Case(tied, process, arriving, (6,)),
         "seeded process": Case(short, seeded(process, aab=0.7, l=1.2), after_seeds),
-        "seeded process, tied": Case(tied, seeded(process, aab=0.7, l=1.2), after_seeds),
+        "seeded process, tied": Case(tied, seeded(process, aab=0.7, l=1.2), after_seeds, (0, 1, 5)),
         "seeded finite": Case(short, seeded(finite, aab=0.7, l=1.2), after_seeds),
     }
     return cases | {f"long, {name}": case for name, case in _long_cases().items()}
@@ -203,6 +203,23 @@ def compare(case: Case, way: Way) -> dict[str, float]:
         error = max(error, *(abs(measured[k] - exact[k]) for k in exact))
         touched += drawn.touched
     return {"error": error, "touched": touched}
+
+
+def opened_when_full() -> int:
+    """How often a full finite urn opens one more cluster: the last numbers below one, many alphas."""
+    counts = corpus(*(2 * letter for letter in "abcdefghijklmnop"), "ab", n_words=20)
+    z = np.append(np.arange(16), 0)
+    opened = 0
+    for alpha in np.linspace(0.01, 2.0, 200):
+        case = Case(counts, urns.finite(16, alpha, urns.per_word(0.4, 20)), z)
+        handle = open_case(case, WAYS["postings"])
+        for steps in range(1, 4):
+            gibbs.uniform = lambda random, draw, u=1.0 - steps * 2.0**-53: (
+                u if draw % 2 == 0 else 0.0
+            )
+            k = gibbs.draw_short(counts, case.urn, handle.state, handle.work, 16, np.uint64(0))
+            opened += int(k == NEW)
+    return opened
 
 
 # ------------------------------------------------------------------------------------ whole runs

@@ -97,7 +97,7 @@ def rounded(X: Any) -> Any:
         csr = X.tocsr(copy=True)
         csr.data = rounded(csr.data)
         return csr.asformat(X.format)
-    if np.iscomplexobj(X):
+    if np.dtype(getattr(X, "dtype", float)).kind == "c":
         return X
     try:
         numbers = np.asarray(X, dtype=float)

@@ -131,7 +131,7 @@ BACKEND = CpuBackend()
 
 def announce_compilation() -> None:
     """Say so when the kernels must be compiled now: the first fit on a machine waits for it."""
-    if gibbs.sweep.signatures:
+    if getattr(gibbs.sweep, "signatures", True):  # compiled already, or not compiled at all
         return
     cache = getattr(gibbs.sweep, "_cache", None)
     index = getattr(getattr(cache, "_cache_file", None), "_index_path", None)

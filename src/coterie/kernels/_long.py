@@ -24,7 +24,7 @@ from coterie.kernels._words import growth, list_rows, log_growth, multiply_rows,
 BIG = 2.0**500
 LOG_BIG = 500.0 * LN2
 CHUNK_NATS = 340.0  # growth allowed between two rescalings: BIG * e**340 < 2**1023
-MANY = 16  # counts above this use log-gamma instead of a product
+MANY = 16  # counts above this (or worth more than CHUNK_NATS) use log-gamma, not a product
 REACH = 38.0  # nats below the best at which a weight is lost in a float64's sum
 SLACK = 0.2  # what an estimated log may be off by, generously
 SERIES = 0.02  # the centred series of log_rising holds for length < SERIES * words
@@ -51,11 +51,11 @@ def draw_long(counts, urn, state, work, d, u):
         r = np.int64(state.row_of[w])
         lo = state.post_ptr[w]
         hi = lo + state.post_len[w]
-        many = count > MANY
+        nats = count * work.word_nats[w]
+        many = count > MANY or nats > CHUNK_NATS
         if many:
             at = add_many(state, extra, r, lo, hi, own, beta, urn.burst, urn.unit, count, width)
         else:
-            nats = count * work.word_nats[w]
             if grown + nats > CHUNK_NATS or n_rows + count > work.row.size:
                 multiply_rows(state.rows, work.row, work.rate, n_rows, product, width)
                 rescale(product, scale, width)

@@ -221,9 +221,14 @@ def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
                     x -= weight[k]
             return last  # rounding ran past the block's end
         x -= work.partial[block]
-    if alone or fresh == 0.0:
-        return own  # alone: any empty cluster is as good as the own one
-    return np.int64(-1)
+    if alone:
+        return own  # any empty cluster is as good as the own one
+    if fresh > 0.0:
+        return np.int64(-1)
+    for k in range(width - 1, -1, -1):  # rounding ran past the end
+        if weight[k] > 0.0:
+            return np.int64(k)
+    return own
 
 
 @inlined
@@ -282,9 +287,9 @@ def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alo
         if k == -1 or (k == own and alone):
             if alone:
                 return own
-            if empties + urn.open_weight > 0.0:
+            if urn.size_prior * (urn.cap - state.head[0]) + urn.open_weight > 0.0:
                 return np.int64(-1)
-        elif k != own and product[k] == 1.0:
+        elif k >= 0 and k != own and product[k] == 1.0:
             size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
             share = base_of_slot(urn, state, work, length, k)
             if uniform(random, 2 * attempt + 1) * size < share:
@@ -295,13 +300,17 @@ def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alo
 
 @inlined
 def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
-    """The cluster at x of: the other documents' clusters, the equal priors, the seeds', a new one."""
+    """The cluster at x of: the other documents' clusters, the equal priors, the seeds', a new one.
+
+    -1 is a new cluster, -3 nobody: refused.
+    """
     if x < others:
         return np.int64(state.z[pick_document(counts, work.cum_weight, d, x)])
     x -= others
     if x < empties:
         j = np.int64(x / urn.size_prior)
-        return np.int64(state.order[j]) if j < state.head[0] else np.int64(-1)
+        k = np.int64(state.order[j]) if j < state.head[0] else np.int64(-1)
+        return k if k < 0 or k >= urn.seed_weight.size else np.int64(-3)  # seeds have their own
     x -= empties
     if x < seeds:
         k = np.int64(0)
