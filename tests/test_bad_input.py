@@ -263,6 +263,12 @@ class TestParameters:
     def test_beta_so_small_that_it_underflows(self) -> None:
         assert "beta" in sentence(lambda: GSDMM(3, beta=5e-324).fit(TEXTS))
 
+    def test_eq_3_cannot_be_tied(self) -> None:
+        for settings, weight in (({"tie_duplicates": True}, None), ({}, [2, 1, 1, 1, 1])):
+            model = GSDMM(3, burstiness=False, **settings)
+            message = sentence(lambda m=model, w=weight: m.fit([*TEXTS, TEXTS[0]], sample_weight=w))
+            assert "burstiness" in message
+
     def test_beta_of_another_length(self) -> None:
         message = sentence(lambda: GSDMM(3, beta=[0.1, 0.2]).fit(TEXTS))
         assert "beta of GSDMM has 2 values" in message

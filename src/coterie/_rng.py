@@ -24,7 +24,15 @@ MIX_1 = 0xBF58476D1CE4E5B9
 MIX_2 = 0x94D049BB133111EB
 
 # (key, sweep, document, draw) -> uniform; any implementation must reproduce these exactly.
-TEST_VECTORS: dict[tuple[int, int, int, int], float] = {}
+TEST_VECTORS: dict[tuple[int, int, int, int], float] = {
+    (0, 0, 0, 0): 0.1296456182997474,
+    (1, 0, 0, 0): 0.8847898165349132,
+    (0, 1, 0, 0): 0.40888044555588665,
+    (0, 0, 1, 0): 0.591449498199162,
+    (0, 0, 0, 1): 0.049920065672091285,
+    (20140824, 30, 11108, 64): 0.4681572462140823,
+    (2**64 - 1, 2**31, 2**40, 65): 0.9002284785192045,
+}
 
 
 def mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -11,9 +11,10 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,16 +44,11 @@ def fingerprint(counts: Counts, urn: Urn, init: Any, key: int | None) -> str:
 
 def write(path: Path, mark: str, state: State, trace: Trace, key: int) -> None:
     """Write a checkpoint over an older one, atomically."""
-    arrays = state._asdict()
-    about = {
-        "schema": str(SCHEMA),
-        "mark": mark,
-        "key": str(key),
-        "trace": json.dumps(list(trace)),
-        "digest": arrays_digest(arrays),
-    }
     from safetensors.numpy import save
 
+    about = {"schema": str(SCHEMA), "mark": mark, "key": str(key), "trace": json.dumps(list(trace))}
+    arrays = state._asdict()
+    about["digest"] = _digest(arrays, about)
     write_atomically(path, save(arrays, metadata=about))
 
 
@@ -65,7 +61,7 @@ def read(path: Path, mark: str, n_sweeps: int) -> tuple[State, Trace, int] | Non
         raise ModelFileError(
             f"{path} is not a checkpoint this version of coterie can read; delete it to start anew."
         )
-    if about.get("digest") != arrays_digest(arrays):
+    if about.pop("digest", "") != _digest(arrays, about):
         raise ModelFileError(f"{path} is damaged (its checksum differs); delete it to start anew.")
     if about["mark"] != mark:
         raise InvalidInput(
@@ -81,22 +77,35 @@ def read(path: Path, mark: str, n_sweeps: int) -> tuple[State, Trace, int] | Non
     return State(**arrays), trace, int(about["key"])
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written before any work is done."""
+    with _beside(path):
+        pass
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write beside the target, flush to disk, rename: the old or the new file, never a half."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+    with _beside(path) as (name, file):
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
         os.replace(name, path)
         flush_folder(path.parent)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """A temporary file next to `path`, gone afterwards; what the system refuses is said in words."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield name, file
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def flush_folder(folder: Path) -> None:
@@ -124,9 +133,9 @@ def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str
     return arrays, about
 
 
-def arrays_digest(arrays: Arrays) -> str:
-    """A digest of names, types, shapes and contents."""
-    digest = hashlib.blake2b(digest_size=16)
+def _digest(arrays: Arrays, about: Mapping[str, str]) -> str:
+    """A digest of all that a checkpoint says."""
+    digest = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16)
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         digest.update(f"{name} {array.dtype} {array.shape}".encode())

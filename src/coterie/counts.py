@@ -58,7 +58,7 @@ def from_matrix(
     if matrix.shape[1] > INT32_MAX:
         raise InvalidInput(f"X of {owner} has {matrix.shape[1]} columns; at most 2^31 - 1 fit.")
     ptr = matrix.indptr.astype(np.int64)
-    word = np.require(matrix.indices, np.int32, ["C", "W"])  # a read-only array is another type
+    word = np.array(matrix.indices, np.int32)  # a copy: the user's matrix may change later
     if not (amount > 0).all() or not _rows_are_sets(matrix):
         clean = sparse.csr_matrix((amount.astype(np.int64), word, ptr), matrix.shape, copy=True)
         clean.sum_duplicates()
@@ -136,6 +136,8 @@ def _check_totals(counts: Counts, owner: str) -> None:
 
 def _dense_to_csr(X: Any, owner: str) -> Any:
     array = np.asarray(X)
+    if array.dtype == np.float16:
+        array = array.astype(np.float32)
     if array.ndim != 2:
         raise InvalidInput(
             f"X of {owner} has {array.ndim} dimension(s); pass a 2-D matrix of word counts"
@@ -165,7 +167,7 @@ def _whole_numbers(matrix: Any, owner: str) -> npt.NDArray[Any]:
 
 
 def _fits_int32(data: npt.NDArray[Any], owner: str) -> npt.NDArray[Any]:
-    if data.size and data.max() > INT32_MAX:
+    if data.size and int(data.max()) > INT32_MAX:
         raise InvalidInput(f"X of {owner} holds a count of {data.max()}; at most 2^31 - 1 fit.")
     return data
 
@@ -181,8 +183,11 @@ def _say_first(array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], what: str, o
 
 
 def _not_counts(what: str, row: int, owner: str) -> str:
+    found = f"X of {owner} holds {what}"
+    if what == "negative values":
+        found = f"Negative values in data passed as X of {owner}"  # as scikit-learn puts it
     return (
-        f"X of {owner} holds {what} (first in row {row}). Pass word counts, not tf-idf or embeddings:"
+        f"{found} (first in row {row}). Pass word counts, not tf-idf or embeddings:"
         " use CountVectorizer, or give the texts themselves."
     )
 

@@ -14,6 +14,7 @@ import csv
 import hashlib
 import io as text_io
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -28,7 +29,7 @@ from coterie.checkpoint import flush_folder, open_tensors
 from coterie.errors import ModelFileError
 from coterie.model import Model
 from coterie.trace import SweepRecord, Trace
-from coterie.urns import Urn
+from coterie.urns import NO_CAP, process
 
 SCHEMA = 1
 ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.csv", "config.json"
@@ -36,6 +37,12 @@ UTF8 = ("utf-8", "surrogatepass")  # a broken emoji half is a word like any othe
 MAX_CONFIG_BYTES = 2**24
 
 _MODEL_ARRAYS = {"size", "total", "ptr", "cluster", "held", "beta"}
+_ROW_ARRAYS = {
+    "labels": np.int64,
+    "outlier_score": np.float64,
+    "typicality": np.float64,
+    "length": np.int64,
+}
 
 
 class Saved(NamedTuple):
@@ -52,10 +59,8 @@ class Saved(NamedTuple):
 def save(path: str | os.PathLike[str], saved: Saved) -> None:
     """Write a model folder; one that is already there is replaced, anything else is left alone."""
     target = Path(path)
-    if target.exists() and not _is_model(target):
-        raise ModelFileError(
-            f"{target} exists and is not a coterie model; name a new folder, or remove it first."
-        )
+    if target.exists():
+        _check_replaceable(target)
     files = _files(saved)
     try:
         fresh = Path(tempfile.mkdtemp(dir=target.parent or Path("."), prefix=f".{target.name}."))
@@ -69,6 +74,10 @@ def save(path: str | os.PathLike[str], saved: Saved) -> None:
                 os.fsync(file.fileno())
         fresh.chmod(0o755)
         _swap(fresh, target)
+    except OSError as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"{target} cannot be written: {error.strerror or error}.") from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
@@ -83,14 +92,12 @@ def load(path: str | os.PathLike[str]) -> Saved:
     if ARRAYS not in contents or TRACE not in contents:
         raise _damaged(folder / CONFIG, "it does not list every file")
     arrays, _ = open_tensors(folder / ARRAYS)
-    words = _parse_words(contents[WORDS]) if WORDS in contents else None
+    words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
     model = _model(folder, config, arrays, words)
-    per_row = {name: array for name, array in arrays.items() if name not in _MODEL_ARRAYS}
-    try:
-        trace = _parse_trace(contents[TRACE])
-    except (ValueError, TypeError):
-        raise _damaged(folder / TRACE, "a line cannot be read") from None
-    return Saved(config["estimator"], config["parameters"], config["fitted"], model, per_row, trace)
+    fitted = _fitted(folder, config, model)
+    per_row = _per_row(folder, arrays, model.n_clusters)
+    trace = _parse_trace(folder, contents[TRACE])
+    return Saved(config["estimator"], config["parameters"], fitted, model, per_row, trace)
 
 
 def _files(saved: Saved) -> dict[str, bytes]:
@@ -128,7 +135,7 @@ def _files(saved: Saved) -> dict[str, bytes]:
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
     config["checksum"] = _config_digest(config)
-    files[CONFIG] = json.dumps(config, indent=2, ensure_ascii=False).encode()
+    files[CONFIG] = json.dumps(config, indent=2).encode()
     return files
 
 
@@ -150,11 +157,24 @@ def _swap(fresh: Path, target: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
 
 
-def _is_model(folder: Path) -> bool:
+def _check_replaceable(target: Path) -> None:
+    """Only a coterie model with nothing else in its folder may be replaced."""
     try:
-        return "schema" in json.loads((folder / CONFIG).read_bytes())
-    except (OSError, ValueError, TypeError):
-        return False
+        config = json.loads((target / CONFIG).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        config = None
+    if not (
+        isinstance(config, dict) and {"schema", "estimator", "files", "checksum"} <= set(config)
+    ):
+        raise ModelFileError(
+            f"{target} exists and is not a coterie model; name a new folder, or remove it first."
+        )
+    others = sorted({path.name for path in target.iterdir()} - {ARRAYS, WORDS, TRACE, CONFIG})
+    if others:
+        raise ModelFileError(
+            f"{target} holds files that are not the model's ({', '.join(others[:3])}); move them, or"
+            " name a new folder."
+        )
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -217,7 +237,7 @@ def _model(
         and n_words >= 0
         and total.size == n_clusters
         and ptr[0] == 0
-        and bool((np.diff(ptr) >= 0).all())
+        and bool((ptr[1:] >= ptr[:-1]).all())
         and cluster.size == held.size == ptr[-1]
         and beta.size in (1, n_words)
         and bool((cluster >= 0).all() and (cluster < n_clusters).all() and (held > 0).all())
@@ -225,23 +245,52 @@ def _model(
         and bool(np.isfinite(beta).all() and (beta > 0).all())
         and (words is None or len(words) == n_words)
     )
-    if not ok:
+    if not ok or (np.bincount(cluster, held, n_clusters) != total).any():
         raise _damaged(path, "its arrays do not fit together")
     beta = np.broadcast_to(beta, (n_words,)).copy()
-    try:
-        urn = Urn(
-            beta=beta,
-            beta_sum=float(beta.sum()),
-            **{k: float(config["urn"][k]) for k in ("burst", "size_prior", "open_weight", "unit")},
-            cap=int(config["urn"]["cap"]),
-            seed_weight=np.zeros(0),
-            seed_ptr=np.zeros(1, np.int64),
-            seed_word=np.zeros(0, np.int32),
-            seed_count=np.zeros(0, np.int32),
-        )
-    except (KeyError, TypeError, ValueError):
-        raise _damaged(folder / CONFIG, "its urn is incomplete") from None
-    return Model.make(urn, size, total, ptr, cluster, held, words)
+    urn = config["urn"]
+    numbers = {k: urn.get(k) for k in ("burst", "size_prior", "open_weight", "unit")}
+    sane = (
+        all(isinstance(v, float | int) and math.isfinite(v) and v >= 0 for v in numbers.values())
+        and numbers["burst"] in (0, 1)
+        and numbers["unit"] > 0
+        and isinstance(urn.get("cap"), int)
+        and n_clusters <= urn["cap"] <= NO_CAP
+    )
+    if not sane:
+        raise _damaged(folder / CONFIG, "its urn makes no sense")
+    changes: dict[str, Any] = {"cap": urn["cap"], **{k: float(v) for k, v in numbers.items()}}
+    full = process(1.0, beta)._replace(**changes)
+    return Model.make(full, size, total, ptr, cluster, held, words)
+
+
+def _fitted(folder: Path, config: dict[str, Any], model: Model) -> dict[str, Any]:
+    fitted = config["fitted"]
+    names = fitted.get("feature_names_in")
+    n_words = model.urn.beta.size
+    ok = (
+        isinstance(fitted.get("converged"), bool)
+        and isinstance(fitted.get("stop_reason"), str)
+        and fitted.get("n_features_in") == n_words
+        and (names is None or (isinstance(names, list) and len(names) == n_words))
+    )
+    if not ok:
+        raise _damaged(folder / CONFIG, "what was fitted is not all there")
+    return {"feature_names_in": None, **fitted}
+
+
+def _per_row(
+    folder: Path, arrays: dict[str, npt.NDArray[Any]], n_clusters: int
+) -> dict[str, npt.NDArray[Any]]:
+    per_row = {name: arrays.get(name) for name in _ROW_ARRAYS}
+    for name, kind in _ROW_ARRAYS.items():
+        array, labels = per_row[name], per_row["labels"]
+        if array is None or labels is None or array.dtype != kind or array.shape != labels.shape:
+            raise _damaged(folder / ARRAYS, f"{name!r} is missing or does not fit")
+    labels = arrays["labels"]
+    if labels.ndim != 1 or (labels < -1).any() or (labels >= n_clusters).any():
+        raise _damaged(folder / ARRAYS, "its labels name clusters that are not there")
+    return {name: arrays[name] for name in _ROW_ARRAYS}
 
 
 def _config_digest(config: dict[str, Any]) -> str:
@@ -267,8 +316,14 @@ def _unescape(line: str) -> str:
     return "".join(out)
 
 
-def _parse_words(content: bytes) -> list[str]:
-    return [_unescape(line) for line in content.decode(*UTF8).split("\n")[:-1]]
+def _parse_words(folder: Path, content: bytes) -> list[str]:
+    try:
+        words = [_unescape(line) for line in content.decode(*UTF8).split("\n")[:-1]]
+    except UnicodeDecodeError:
+        raise _damaged(folder / WORDS, "it is not UTF-8") from None
+    if len(set(words)) < len(words):
+        raise _damaged(folder / WORDS, "a word is there twice")
+    return words
 
 
 def _trace_csv(trace: Trace) -> bytes:
@@ -279,9 +334,14 @@ def _trace_csv(trace: Trace) -> bytes:
     return out.getvalue().encode()
 
 
-def _parse_trace(content: bytes) -> Trace:
-    lines = list(csv.reader(text_io.StringIO(content.decode())))[1:]
+def _parse_trace(folder: Path, content: bytes) -> Trace:
     whole = 5  # the first five columns are whole numbers
-    return Trace(
-        [SweepRecord(*map(int, line[:whole]), *map(float, line[whole:])) for line in lines]
-    )
+    try:
+        head, *lines = csv.reader(text_io.StringIO(content.decode()))
+        if tuple(head) != SweepRecord._fields:
+            raise ValueError("other columns")
+        return Trace(
+            [SweepRecord(*map(int, line[:whole]), *map(float, line[whole:])) for line in lines]
+        )
+    except (ValueError, TypeError, csv.Error):
+        raise _damaged(folder / TRACE, "a line cannot be read") from None

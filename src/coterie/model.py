@@ -106,12 +106,14 @@ class Model:
     def probabilities(
         self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
     ) -> Floats:
-        """p(cluster | document) over the clusters in use; each row sums to one."""
+        """p(cluster | document) over the clusters in use; a row of 0 where no cluster is left."""
         out = np.empty((counts.n_docs, self.n_clusters))
 
         def take(rows: Ints, scores: Floats) -> None:
-            weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-            out[rows] = weights / weights.sum(axis=1, keepdims=True)
+            best = scores.max(axis=1, keepdims=True)
+            weights = np.exp(scores - np.where(np.isfinite(best), best, 0.0))
+            total = weights.sum(axis=1, keepdims=True)
+            out[rows] = weights / np.where(total > 0.0, total, 1.0)
 
         self._for_chunks(counts, own, False, n_jobs, take)
         return out

@@ -64,6 +64,8 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     if refusal:
         raise Unsupported(refusal)
     began = time.perf_counter()
+    if plan.checkpoint:
+        checkpoint.check_writable(plan.checkpoint)
     mark = checkpoint.fingerprint(counts, urn, plan.init, plan.key) if plan.checkpoint else ""
     saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps) if plan.checkpoint else None
     if saved is not None:
@@ -73,7 +75,7 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
         state, trace = first_state(counts, urn, plan.init, key, backend), Trace()
     handle = backend.open(counts, urn, state)
     reason = ""
-    with _interrupts() as interrupted:
+    with _interrupts() as interrupted, _closing(plan.callbacks):
         while not reason and len(trace) < plan.n_sweeps:
             sweep = len(trace) + 1
             started = time.perf_counter()
@@ -87,7 +89,8 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
             trace.append(record(counts, urn, state, terms, sweep, stats.moved, seconds))
             reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
             reason = _tell(plan, trace, state, reason)
-            if plan.checkpoint and (sweep % plan.checkpoint_every == 0 or reason):
+            due = sweep % plan.checkpoint_every == 0 or reason or sweep == plan.n_sweeps
+            if plan.checkpoint and due:
                 checkpoint.write(plan.checkpoint, mark, state, trace, key)
     n_docs = int(counts.weight.sum())
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
@@ -134,6 +137,17 @@ def _tell(plan: Plan, trace: Trace, state: State, reason: str) -> str:
         if callback(event) is True and not reason:
             reason = f"stopped by a callback after sweep {len(trace)}"
     return reason
+
+
+@contextmanager
+def _closing(callbacks: Sequence[Any]) -> Iterator[None]:
+    """Close the callbacks that can be closed, however the run ends."""
+    try:
+        yield
+    finally:
+        for callback in callbacks:
+            if hasattr(callback, "close"):
+                callback.close()
 
 
 @contextmanager

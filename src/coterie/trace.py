@@ -93,16 +93,23 @@ def log_joint(
     """ln p(words, z | alpha, beta) of the finite or the process urn, words as sequences."""
     n_docs = int(sizes.sum())
     if urn.size_prior > 0.0:
-        mass = urn.cap * urn.size_prior
-        partition = math.lgamma(mass) - math.lgamma(n_docs + mass)
-        partition += float((gammaln(sizes + urn.size_prior) - math.lgamma(urn.size_prior)).sum())
+        partition = float(log_rising(urn.size_prior, sizes).sum())
+        partition -= float(log_rising(urn.cap * urn.size_prior, n_docs))
     elif urn.open_weight > 0.0:
-        partition = math.lgamma(urn.open_weight) - math.lgamma(n_docs + urn.open_weight)
-        partition += sizes.size * math.log(urn.open_weight) + float(gammaln(sizes).sum())
+        partition = sizes.size * math.log(urn.open_weight) + float(gammaln(sizes).sum())
+        partition -= float(log_rising(urn.open_weight, n_docs))
     else:
         return math.nan
-    norm = float((math.lgamma(urn.beta_sum) - gammaln(total + urn.beta_sum)).sum())
-    return partition + norm + word_term
+    return partition - float(log_rising(urn.beta_sum, total).sum()) + word_term
+
+
+def log_rising(x: float, n: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """ln G(x + n) - ln G(x), also where x is so large that the two are equal in float64."""
+    n = np.asarray(n, np.float64)
+    with np.errstate(all="ignore"):
+        far = n * math.log(x) + n * (n - 1) / (2 * x) - n * (n - 1) * (2 * n - 1) / (12 * x) / x
+        near = gammaln(x + n) - gammaln(x)
+    return np.asarray(np.where(x > 1e4 * n, far, near))
 
 
 class Progress:
@@ -117,7 +124,7 @@ class Progress:
         self._task: Any = None
 
     def __call__(self, event: Any) -> None:
-        """Show the sweep just done; close the bar after the last."""
+        """Show the sweep just done."""
         if self._bar is None:
             self._open(event.n_sweeps)
         line = event.record
@@ -128,7 +135,10 @@ class Progress:
             moved=line.moved,
             likelihood=f"{line.log_likelihood:.4f}",
         )
-        if event.last:
+
+    def close(self) -> None:
+        """Stop the bar; the sampler calls this however a run ends."""
+        if self._bar is not None:
             self._bar.stop()
             self._bar = None
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie.counts import from_matrix
 from coterie.errors import InvalidInput
 
 NO_CAP = 2**62
@@ -76,13 +77,18 @@ def word_beta(X: Any, mean: float = 0.1, by: str = "idf") -> npt.NDArray[np.floa
     >>> word_beta(np.array([[1, 1], [1, 0], [1, 0]]), mean=0.1).round(3)
     array([0.126, 0.074])
     """
-    if by not in ("idf", "frequency") or not mean > 0:
-        raise InvalidInput("word_beta needs by='idf' or by='frequency', and a mean above 0.")
+    if by not in ("idf", "frequency"):
+        raise InvalidInput(f"by of word_beta must be 'idf' or 'frequency'; got {by!r}.")
+    if isinstance(mean, bool | str) or not 0 < mean < np.inf:
+        raise InvalidInput(f"mean of word_beta must be a number above 0; got {mean!r}.")
+    corpus = from_matrix(X, "word_beta")
+    counted, n_rows = corpus.counts, corpus.doc_of_row.size
+    if counted.n_docs == 0:
+        raise InvalidInput("X of word_beta has no words, so there is nothing to weigh.")
     if by == "idf":
-        n_docs = X.shape[0]
-        frequency = np.asarray((X > 0).sum(axis=0), float).ravel()
-        value = 1.0 / (1.0 + np.log((1.0 + n_docs) / (1.0 + frequency)))
+        frequency = np.bincount(counted.word, minlength=counted.n_words)
+        value = 1.0 / (1.0 + np.log((1.0 + n_rows) / (1.0 + frequency)))
     else:
-        value = np.asarray(X.sum(axis=0), float).ravel()
+        value = np.bincount(counted.word, counted.tally, counted.n_words)
     value = np.maximum(value / value.mean(), 1e-3)
     return np.asarray(mean * value / value.mean())

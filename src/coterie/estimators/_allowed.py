@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,16 +23,26 @@ def check(owner: str, rules: Mapping[str, Rule], values: Mapping[str, Any]) -> N
             raise InvalidInput(f"{name} of {owner} must be {allowed}; got {_short(values[name])}.")
 
 
-def whole(low: int) -> Rule:
-    """A whole number of at least `low`."""
-    return lambda v: None if _is_whole(v) and v >= low else f"a whole number of at least {low}"
+def whole(low: int, high: int | None = None) -> Rule:
+    """A whole number from `low` (to `high`)."""
+
+    def rule(v: Any) -> str | None:
+        if _is_whole(v) and v >= low and (high is None or v <= high):
+            return None
+        return f"a whole number of at least {low}" + (f" and at most {high}" if high else "")
+
+    return rule
 
 
 def number(low: float, *, inclusive: bool, high: float = math.inf) -> Rule:
     """A finite number from (or above) `low` up to `high`."""
 
     def rule(v: Any) -> str | None:
-        if _is_number(v) and (v >= low if inclusive else v > low) and v <= high:
+        if (
+            _is_number(v)
+            and (float(v) >= low if inclusive else float(v) > low)
+            and float(v) <= high
+        ):
             return None
         top = f" and at most {high:g}" if high < math.inf else ""
         return f"a number {'of at least' if inclusive else 'above'} {low:g}{top}"
@@ -39,17 +50,17 @@ def number(low: float, *, inclusive: bool, high: float = math.inf) -> Rule:
     return rule
 
 
-def positive_per_word(high: float) -> Rule:
-    """A positive number, or an array of them."""
+def per_word(low: float, high: float) -> Rule:
+    """A number from low to high, or an array of them."""
 
     def rule(v: Any) -> str | None:
-        allowed = f"a number above 0 and at most {high:g}, or one such number for each word"
+        allowed = f"a number above 0 (from {low:g} to {high:g}), or one such number for each word"
         try:
             array = np.asarray(v, dtype=float)
         except (TypeError, ValueError):
             return allowed
         ok = array.ndim <= 1 and array.size > 0 and np.isfinite(array).all()
-        if ok and not isinstance(v, bool) and (array > 0).all() and (array <= high).all():
+        if ok and not isinstance(v, bool) and (array >= low).all() and (array <= high).all():
             return None
         return allowed
 
@@ -75,6 +86,24 @@ def either(*rules: Rule) -> Rule:
         return None if None in refusals else ", or ".join(r for r in refusals if r)
 
     return rule
+
+
+def callables(v: Any) -> str | None:
+    """A list of callables."""
+    ok = isinstance(v, list | tuple) and all(callable(x) for x in v)
+    return None if ok else "a list of callables"
+
+
+def path(v: Any) -> str | None:
+    """A path."""
+    return None if isinstance(v, str | os.PathLike) else "a path"
+
+
+def seed(v: Any) -> str | None:
+    """A whole number, or a generator of NumPy."""
+    if isinstance(v, np.random.Generator | np.random.RandomState) or whole(0)(v) is None:
+        return None
+    return "a whole number of at least 0, or a NumPy generator"
 
 
 def nothing(v: Any) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -28,10 +29,10 @@ from coterie.model import Model
 from coterie.start import Init
 from coterie.urns import Urn
 
-MAX_BETA = 1e9  # beyond this, 1 + n / beta is 1 in float64
+MIN_BETA, MAX_BETA = 1e-100, 1e9  # beyond these, 1 + n / beta is lost in float64
 
 COMMON: dict[str, Rule] = {
-    "beta": _allowed.positive_per_word(MAX_BETA),
+    "beta": _allowed.per_word(MIN_BETA, MAX_BETA),
     "n_sweeps": whole(1),
     "sampler": one_of("auto", "gibbs"),
     "backend": one_of("auto", *backend_names()),
@@ -40,6 +41,9 @@ COMMON: dict[str, Rule] = {
     "max_time": either(nothing, number(0.0, inclusive=False)),
     "burstiness": flag,
     "tie_duplicates": flag,
+    "random_state": either(nothing, _allowed.seed),
+    "callbacks": either(nothing, _allowed.callables),
+    "checkpoint": either(nothing, _allowed.path),
     "checkpoint_every": whole(1),
 }
 
@@ -72,13 +76,31 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         vocabulary : list of str
             The words of the columns, when X is a matrix.
         """
+        before = dict(self.__dict__)
+        try:
+            return self._fit(X, sample_weight, vocabulary)
+        except BaseException:  # a fit that fails leaves the earlier one as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit(
+        self, X: Any, sample_weight: npt.ArrayLike | None, vocabulary: list[str] | None
+    ) -> Self:
         owner = f"{type(self).__name__}.fit"
         _allowed.check(type(self).__name__, {**COMMON, **self._parameters}, self.get_params())
         kind, X = _read.kind_of(X, owner)
         if kind == "matrix":
             X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates)
         words = self._words(kind, words, vocabulary, corpus.counts.n_words)
+        if not self.burstiness and corpus.counts.weight.max() > 1:
+            raise InvalidInput(
+                f"{type(self).__name__} with burstiness=False (Eq. 3) has no exact draw for documents tied"
+                " together; use burstiness=True, or neither tie_duplicates nor weights above 1."
+            )
         urn = self._urn(corpus.counts, self._beta(corpus.counts.n_words))
         run = sampler.run(corpus.counts, urn, self._plan(corpus), get_backend(self.backend))
         self._set(corpus, urn, words, run)
@@ -121,6 +143,10 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     def perplexity(self, X: Any) -> float:
         """exp(- mean log-likelihood of a word), over theta and phi at their posterior means."""
         counts = self._encode(X, "perplexity").counts
+        if counts.n_docs == 0:
+            raise InvalidInput(
+                f"{type(self).__name__}.perplexity got no document with a word the model knows."
+            )
         total = float(self.model_.log_likelihood(counts, self.n_jobs).sum())
         return metrics.perplexity(total, int(counts.length.sum()))
 
@@ -163,8 +189,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         than all others together.
         """
         check_is_fitted(self)
-        rules = {"by": one_of("singletons", "score")}
-        _allowed.check(f"{type(self).__name__}.outliers", rules, {"by": by})
+        rules = {"by": one_of("singletons", "score"), "threshold": number(-np.inf, inclusive=True)}
+        values = {"by": by, "threshold": threshold}
+        _allowed.check(f"{type(self).__name__}.outliers", rules, values)
         if by == "score":
             return np.asarray(self.outlier_scores_ > threshold)
         alone = np.append(self.cluster_sizes_ == 1, False)  # the last one for label -1
@@ -191,6 +218,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
                     "converged": self.converged_,
                     "stop_reason": self.stop_reason_,
                     "n_features_in": self.n_features_in_,
+                    "feature_names_in": _plain(getattr(self, "feature_names_in_", None)),
                 },
                 model=self.model_,
                 per_row={"labels": self.labels_, **self._row_values()},
@@ -218,6 +246,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         self.converged_ = saved.fitted["converged"]
         self.stop_reason_ = saved.fitted["stop_reason"]
         self.n_features_in_ = saved.fitted["n_features_in"]
+        if saved.fitted["feature_names_in"] is not None:
+            self.feature_names_in_ = np.array(saved.fitted["feature_names_in"], dtype=object)
         self._training = None
         self._describe()
         return self
@@ -277,12 +307,15 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     def _init(self, corpus: Corpus) -> Init:
         """The start asked for, with labels taken from rows to documents."""
         init: Any = self.init
-        if isinstance(init, str) or (np.ndim(init) == 0 and whole(1)(init) is None):
+        if isinstance(init, str) or whole(1)(init) is None:
             choices = one_of(*self._starts)
             _allowed.check(type(self).__name__, {"init": either(choices, whole(1))}, {"init": init})
             return init if isinstance(init, str) else int(init)
-        labels = np.asarray(init)
         rows = corpus.doc_of_row.size
+        try:
+            labels = np.asarray(init)
+        except ValueError:  # rows of different lengths
+            labels = np.zeros(0)
         if labels.shape != (rows,) or labels.dtype.kind not in "iu":
             raise InvalidInput(
                 f"init of {type(self).__name__} must be one of {self._starts}, a number of clusters, or"
@@ -296,16 +329,26 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return out
 
     def _words(
-        self, kind: str, learnt: list[str] | None, given: list[str] | None, n_words: int
+        self, kind: str, learnt: list[str] | None, given: Any, n_words: int
     ) -> list[str] | None:
         if given is not None:
-            given = [str(word) for word in given]
-            if kind != "matrix" or len(given) != n_words:
+            if isinstance(given, str):
                 raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit has {len(given)} words and X"
+                    f"vocabulary of {type(self).__name__}.fit is a single string; pass a list of words."
+                )
+            words = [str(word) for word in given]
+            twice = [word for word, n in Counter(words).items() if n > 1]
+            if twice:
+                raise InvalidInput(
+                    f"vocabulary of {type(self).__name__}.fit names {twice[0]!r} twice; give every"
+                    " column its own word."
+                )
+            if kind != "matrix" or len(words) != n_words:
+                raise InvalidInput(
+                    f"vocabulary of {type(self).__name__}.fit has {len(words)} words and X"
                     f" {n_words} columns; give one word a column, and only with a matrix."
                 )
-            return given
+            return words
         if kind == "matrix" and hasattr(self, "feature_names_in_"):
             return [str(name) for name in self.feature_names_in_]
         return learnt
@@ -324,16 +367,14 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             return None
         rows = np.asarray(rows)
         n = corpus.doc_of_row.size
-        if (
-            rows.shape != (n,)
-            or rows.dtype.kind not in "iu"
-            or (n and rows.max() >= self.labels_.size)
-        ):
+        ok = rows.shape == (n,) and rows.dtype.kind in "iu"
+        if not ok or (n and (rows.min() < 0 or rows.max() >= self.labels_.size)):
             raise InvalidInput(
                 f"rows must be {n} training row numbers, one for each document in X."
             )
-        own: npt.NDArray[np.int64] = self.labels_[rows]
-        return own[corpus.doc_of_row >= 0]
+        counted = self._row_values()["length"][rows] > 0  # a row of weight 0 is in no count
+        own = np.where(counted, self.labels_[rows], -1)
+        return np.asarray(own[corpus.doc_of_row >= 0])
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted or loaded."""
@@ -360,12 +401,8 @@ def _key(random_state: Any) -> int | None:
         return None
     if isinstance(random_state, np.random.Generator):
         return _rng.key_from_seed(int(random_state.integers(2**32)))
-    if hasattr(random_state, "randint"):
+    if isinstance(random_state, np.random.RandomState):
         return _rng.key_from_seed(int(random_state.randint(2**31 - 1)))
-    if whole(0)(random_state):
-        raise InvalidInput(
-            f"random_state must be None, a whole number of at least 0 or a generator; got {random_state!r}."
-        )
     return _rng.key_from_seed(int(random_state))
 
 
@@ -373,10 +410,11 @@ def _plain(value: Any) -> Any:
     """A parameter as JSON, or None where it has no such form (callbacks, generators)."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, str | int | float | bool) or value is None:
+    if isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, list | tuple) and all(isinstance(v, int | float) for v in value):
-        return list(value)
+    if isinstance(value, list | tuple):
+        plain = [_plain(v) for v in value]
+        return None if None in plain else plain
     return None

@@ -29,19 +29,46 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
         )
     if sparse.issparse(X) or getattr(X, "ndim", 1) != 1:
         return "matrix", X
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":
+        return "matrix", X  # scikit-learn says what is wrong with a single column
     if not isinstance(X, Sequence):
         try:
             X = list(X)
         except TypeError:
-            return "matrix", X  # scikit-learn says what is wrong with it
-    first = next((x for x in X if not hasattr(x, "__len__") or len(x)), None)
-    if first is None:
-        return ("texts" if any(isinstance(x, str) for x in X) else "tokens"), X
-    if isinstance(first, str):
+            if hasattr(X, "__array__"):
+                return "matrix", X
+            raise InvalidInput(
+                f"X of {owner} is {_name(X)}; pass a list of texts, a list of token lists or a matrix"
+                " of word counts."
+            ) from None
+    return _kind_of_list(X, owner)
+
+
+def _kind_of_list(X: Sequence[Any], owner: str) -> tuple[str, Any]:
+    """What the first telling document says of all; every document must be of that kind."""
+    telling = (
+        x for x in X if isinstance(x, str | bytes) or (_is_row(x) and len(x) and _has_words(x))
+    )
+    first = next(telling, None)
+    if isinstance(first, str | bytes):
         return "texts", _all(X, str, "a text", owner)
-    if isinstance(first, list | tuple | np.ndarray) and isinstance(first[0], str):
+    if first is not None or all(_is_row(x) and len(x) == 0 for x in X):
         return "tokens", _all(X, (list, tuple, np.ndarray), "a list of tokens", owner)
+    for i, x in enumerate(X):
+        if not hasattr(x, "__len__") or isinstance(x, dict):
+            raise InvalidInput(
+                f"Document {i} of {owner} is {_name(x)}; pass texts, token lists or rows of word"
+                " counts, and '' or [] for an empty document."
+            )
     return "matrix", X
+
+
+def _is_row(x: Any) -> bool:
+    return isinstance(x, list | tuple | np.ndarray)
+
+
+def _has_words(row: Any) -> bool:
+    return any(isinstance(x, str | bytes) for x in row)
 
 
 def learn(
@@ -58,7 +85,7 @@ def learn(
         corpus = counts.from_matrix(X, owner, sample_weight, tie)
     if corpus.counts.n_docs == 0:
         raise InvalidInput(
-            f"No document of {owner} has a word (of positive weight), so there is nothing to cluster."
+            f"No document of {owner} has a word and a weight above zero: there is nothing to cluster."
         )
     return corpus, words
 
@@ -89,4 +116,6 @@ def _all(X: Any, types: Any, what: str, owner: str) -> Any:
 
 
 def _name(x: Any) -> str:
-    return repr(x) if x is None or x != x else f"a {type(x).__name__}"
+    return (
+        repr(x) if x is None or type(x).__name__ in ("float", "NAType") else f"a {type(x).__name__}"
+    )

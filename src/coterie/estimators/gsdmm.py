@@ -75,7 +75,10 @@ class GSDMM(BaseMixture):
     True
     """
 
-    _parameters = {"n_clusters": whole(1), "alpha": number(0.0, inclusive=True)}
+    _parameters = {
+        "n_clusters": whole(1, 2**53),
+        "alpha": number(0.0, inclusive=True, high=1e100),
+    }
     _starts = ("random", "one", "online")
 
     def __init__(

@@ -38,7 +38,7 @@ class GSDPMM(BaseMixture):
     0
     """
 
-    _parameters = {"alpha": either(one_of("auto"), number(0.0, inclusive=False))}
+    _parameters = {"alpha": either(one_of("auto"), number(0.0, inclusive=False, high=1e100))}
     _starts = ("one", "online")
 
     def __init__(
