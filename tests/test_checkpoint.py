@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from coterie import GSDMM, GSDPMM, checkpoint
 from coterie.demo import make_corpus
@@ -302,3 +303,20 @@ class TestRefused:
             model.set_params(checkpoint=started).fit(docs)
         np.testing.assert_array_equal(model.labels_, expected)
         assert model.predict(docs).shape == expected.shape
+
+
+def test_a_forged_checkpoint_runs_out_of_no_array(started: Path, docs: list[list[str]]) -> None:
+    """A right digest is no proof: labels, slots and postings must be those of the data."""
+    arrays, about = checkpoint.open_tensors(started)
+    del about["digest"]
+    for name in ("z", "order", "place", "post_ptr", "post_len", "post", "row_of", "size", "head"):
+        forged = {**arrays, name: arrays[name] + arrays[name].dtype.type(10**8)}
+        digest = checkpoint._digest(forged, about)
+        started.write_bytes(save(forged, metadata={**about, "digest": digest}))
+        assert "does not fit the data" in refused(started, docs), name
+
+
+def test_what_a_killed_run_left_is_swept_up(docs: list[list[str]], tmp_path: Path) -> None:
+    (tmp_path / ".run.ckpt.abc").write_bytes(b"half")
+    make(tmp_path / "run.ckpt").fit(docs)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.ckpt"]

@@ -12,6 +12,7 @@ from scipy.special import gammaln, logsumexp
 import coterie.model
 from coterie import GSDMM, GSDPMM, word_beta
 from coterie.demo import make_corpus
+from coterie.errors import InvalidInput
 
 BOTH = pytest.mark.parametrize("cls", [GSDMM, GSDPMM])
 BAKING = ["oven bread recipe", "bread dough recipe", "bake bread oven", "dough recipe bake"]
@@ -558,3 +559,13 @@ class TestBeta:
 
 def _fit_seed(model: GSDMM, seed: int, docs: Any = (["a"], ["a", "b"])) -> GSDMM:
     return model.set_params(random_state=seed).fit(list(docs))
+
+
+def test_a_model_of_token_lists_takes_no_texts() -> None:
+    """Texts would be cut another way, and lower-cased: they would match nothing, silently."""
+    model = GSDMM(3, random_state=0).fit([["Red", "Car"], ["Pie", "Oven"]])
+    with pytest.raises(InvalidInput, match="fitted on token lists"):
+        model.predict(["Red Car"])
+    with pytest.raises(InvalidInput, match="not a string"):
+        model.predict([["Red", None]])
+    assert model.predict([["Red", "Car"]])[0] >= 0

@@ -7,6 +7,7 @@ a digest as text. Reading it runs no code.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError
-from coterie.state import State
+from coterie.state import State, is_sound
 from coterie.trace import SweepRecord, Trace
 from coterie.urns import Urn
 
@@ -52,7 +53,9 @@ def write(path: Path, mark: str, state: State, trace: Trace, key: int) -> None:
     write_atomically(path, save(arrays, metadata=about))
 
 
-def read(path: Path, mark: str, n_sweeps: int) -> tuple[State, Trace, int] | None:
+def read(
+    path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn
+) -> tuple[State, Trace, int] | None:
     """The saved run, or None where there is no file yet."""
     if not path.exists():
         return None
@@ -74,11 +77,16 @@ def read(path: Path, mark: str, n_sweeps: int) -> tuple[State, Trace, int] | Non
             f"The checkpoint {path} already holds {len(trace)} sweeps, more than n_sweeps={n_sweeps};"
             " raise n_sweeps, or delete the file."
         )
-    return State(**arrays), trace, int(about["key"])
+    state = State(**arrays)
+    if not is_sound(counts, urn, state):
+        raise ModelFileError(f"{path} does not fit the data it names; delete it to start anew.")
+    return state, trace, int(about["key"])
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a place that cannot be written before any work is done."""
+    """Refuse a place that cannot be written before any work is done; sweep up after a killed run."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        left.unlink(missing_ok=True)
     with _beside(path):
         pass
 

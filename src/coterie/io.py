@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._version import __version__
-from coterie.checkpoint import flush_folder, open_tensors
+from coterie.checkpoint import flush_folder
 from coterie.errors import ModelFileError
 from coterie.model import Model
 from coterie.trace import SweepRecord, Trace
@@ -91,13 +91,23 @@ def load(path: str | os.PathLike[str]) -> Saved:
     }
     if ARRAYS not in contents or TRACE not in contents:
         raise _damaged(folder / CONFIG, "it does not list every file")
-    arrays, _ = open_tensors(folder / ARRAYS)
+    arrays = _unpack(folder, contents[ARRAYS])
     words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
     model = _model(folder, config, arrays, words)
     fitted = _fitted(folder, config, model)
     per_row = _per_row(folder, arrays, model.n_clusters)
     trace = _parse_trace(folder, contents[TRACE])
     return Saved(config["estimator"], config["parameters"], fitted, model, per_row, trace)
+
+
+def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as unpack
+
+    try:
+        return {name: np.array(array) for name, array in unpack(content).items()}
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(folder / ARRAYS, str(error)) from None
 
 
 def _files(saved: Saved) -> dict[str, bytes]:
@@ -272,6 +282,7 @@ def _fitted(folder: Path, config: dict[str, Any], model: Model) -> dict[str, Any
         isinstance(fitted.get("converged"), bool)
         and isinstance(fitted.get("stop_reason"), str)
         and fitted.get("n_features_in") == n_words
+        and fitted.get("learnt_from") in ("texts", "tokens", "matrix")
         and (names is None or (isinstance(names, list) and len(names) == n_words))
     )
     if not ok:

@@ -67,7 +67,9 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     if plan.checkpoint:
         checkpoint.check_writable(plan.checkpoint)
     mark = checkpoint.fingerprint(counts, urn, plan.init, plan.key) if plan.checkpoint else ""
-    saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps) if plan.checkpoint else None
+    saved = None
+    if plan.checkpoint:
+        saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
     if saved is not None:
         state, trace, key = saved
     else:
@@ -157,7 +159,8 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
     A second Ctrl-C interrupts the hard way. Outside the main thread signals are not ours to take.
     """
     asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is None:  # None: not set from Python
         yield asked.is_set
         return
 

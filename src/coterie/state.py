@@ -6,7 +6,7 @@ name for a cluster; `Model` gives names at the end.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +81,63 @@ def relayout(urn: Urn, state: State, row_bytes: int = ROW_BYTES) -> State:
     return new
 
 
+def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
+    """Whether a state read from a file is one of this corpus: the very counts its labels give.
+
+    Shapes and ranges come first, so that nothing here leaves an array either.
+    """
+    width, n_words = state.size.size, counts.n_words
+    model = _sized(state.z, state.post_ptr, state.post_len, state.post, state.row_of, width)
+    fits = (
+        [(a.dtype, a.ndim) for a in _arrays(state)] == [(a.dtype, a.ndim) for a in _arrays(model)]
+        and width % 16 == 0
+        and state.z.shape == (counts.n_docs,)
+        and state.total.shape == state.order.shape == state.place.shape == (width,)
+        and state.post_len.shape == state.row_of.shape == (n_words,)
+        and state.head.shape == (2,)
+        and state.rows.shape[1] == width
+        and _within(state.z, 0, width)
+        and _within(state.row_of, -1, len(state.rows))
+    )
+    if not fits:
+        return False
+    again = from_labels(counts, urn, state.z)
+    n_open, slots = int(again.head[0]), np.arange(width, dtype=np.int32)
+    fits = (
+        np.array_equal(state.post_ptr, again.post_ptr)
+        and state.post.shape == again.post.shape
+        and _within(state.post_len, 0, np.diff(state.post_ptr) + 1)
+        and _within(state.post[_used(state), 0], 0, width)
+        and np.array_equal(np.sort(state.order), slots)
+        and np.array_equal(state.place[state.order], slots)
+        and state.head[0] == n_open <= state.head[1] <= width
+    )
+    if not fits:
+        return False
+    used = np.sort(state.order[:n_open])
+    rename = np.full(width, -1, np.int32)
+    rename[used] = slots[:n_open]
+    ours: list[npt.NDArray[Any]] = [
+        state.size[used],
+        state.total[used],
+        *word_counts(state, rename),
+    ]
+    theirs: list[npt.NDArray[Any]] = [
+        again.size[:n_open],
+        again.total[:n_open],
+        *word_counts(again),
+    ]
+    return all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def _arrays(state: State) -> list[npt.NDArray[Any]]:
+    return [getattr(state, name) for name in State._fields]
+
+
+def _within(array: npt.NDArray[Any], low: int, high: Any) -> bool:
+    return bool(((array >= low) & (array < high)).all())
+
+
 def wants_relayout(state: State, sweep: int) -> bool:
     """Whether to re-lay before this sweep: early on, now and then, and when many slots are empty.
 
@@ -96,7 +153,7 @@ def word_counts(
     n_words = state.row_of.size
     with_row = np.flatnonzero(state.row_of >= 0)
     at, in_row = np.nonzero(state.rows)  # rows are numbered in the order of their words
-    used = np.repeat(state.post_ptr[:-1], state.post_len) + _ranges(state.post_len)
+    used = _used(state)
     word = np.concatenate((with_row[at], np.repeat(np.arange(n_words), state.post_len)))
     held = np.concatenate((state.rows[at, in_row], state.post[used, 1]))
     slot = np.concatenate((in_row.astype(np.int32), state.post[used, 0]))
@@ -105,6 +162,11 @@ def word_counts(
     ptr = np.zeros(n_words + 1, np.int64)
     np.cumsum(np.bincount(word, minlength=n_words), out=ptr[1:])
     return ptr, slot[sort], held[sort]
+
+
+def _used(state: State) -> npt.NDArray[np.int64]:
+    """Places of the postings in use."""
+    return np.repeat(state.post_ptr[:-1], state.post_len) + _ranges(state.post_len)
 
 
 def _ranges(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

@@ -103,6 +103,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             )
         urn = self._urn(corpus.counts, self._beta(corpus.counts.n_words))
         run = sampler.run(corpus.counts, urn, self._plan(corpus), get_backend(self.backend))
+        self._learnt_from = kind
         self._set(corpus, urn, words, run)
         idle = _idle_rows(corpus, sample_weight)
         if idle.any():
@@ -218,6 +219,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
                     "converged": self.converged_,
                     "stop_reason": self.stop_reason_,
                     "n_features_in": self.n_features_in_,
+                    "learnt_from": self._learnt_from,
                     "feature_names_in": _plain(getattr(self, "feature_names_in_", None)),
                 },
                 model=self.model_,
@@ -246,6 +248,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         self.converged_ = saved.fitted["converged"]
         self.stop_reason_ = saved.fitted["stop_reason"]
         self.n_features_in_ = saved.fitted["n_features_in"]
+        self._learnt_from = saved.fitted["learnt_from"]
         if saved.fitted["feature_names_in"] is not None:
             self.feature_names_in_ = np.array(saved.fitted["feature_names_in"], dtype=object)
         self._training = None
@@ -359,7 +362,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         kind, X = _read.kind_of(X, owner)
         if kind == "matrix":
             X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=False)
-        return _read.encode(kind, X, owner, self.model_.words)
+        return _read.encode(kind, X, owner, self.model_.words, self._learnt_from)
 
     def _own(self, corpus: Corpus, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64] | None:
         """The clusters of the training rows that these documents are."""

@@ -90,7 +90,7 @@ def learn(
     return corpus, words
 
 
-def encode(kind: str, X: Any, owner: str, words: list[str] | None) -> Corpus:
+def encode(kind: str, X: Any, owner: str, words: list[str] | None, learnt_from: str) -> Corpus:
     """A corpus to score, in a fitted model's words; unknown words are dropped."""
     if kind == "matrix":
         return counts.from_matrix(X, owner)
@@ -100,6 +100,11 @@ def encode(kind: str, X: Any, owner: str, words: list[str] | None) -> Corpus:
             " with the same columns."
         )
     if kind == "texts":
+        if learnt_from == "tokens":
+            raise InvalidInput(
+                f"{owner} got texts, but the model was fitted on token lists; cut the texts into tokens"
+                " the same way and pass the lists."
+            )
         return counts.from_matrix(vocabulary.count_texts(X, words)[0], owner)
     ptr, ids = vocabulary.encode(X, words, owner)
     return counts.from_ids(ptr, ids, len(words), owner)

@@ -32,6 +32,9 @@ def learn(documents: Sequence[Sequence[str]], owner: str) -> tuple[Ids, list[str
 
 def encode(documents: Sequence[Sequence[str]], words: Sequence[str], owner: str) -> Ids:
     """The ids of known words; -1 for the others."""
+    kinds = set(map(type, chain.from_iterable(documents)))
+    if any(not issubclass(kind, str) for kind in kinds):
+        raise InvalidInput(f"The token lists of {owner} hold something that is not a string.")
     ids_of = {word: i for i, word in enumerate(words)}
     return _encode(documents, map(ids_of.get, chain.from_iterable(documents), repeat(-1)), owner)
 
