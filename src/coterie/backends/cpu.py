@@ -12,7 +12,7 @@ import numpy.typing as npt
 from coterie import state as state_room
 from coterie.backends.base import SweepStats
 from coterie.counts import Counts
-from coterie.kernels import gibbs, summary
+from coterie.kernels import gibbs, layout, summary
 from coterie.kernels._slots import BLOCK
 from coterie.state import State
 from coterie.urns import Urn
@@ -144,11 +144,12 @@ def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDAr
 
     Bounds over every state: no cluster holds more of a word, or more words, than the corpus does.
     """
-    copies = np.repeat(counts.weight, np.diff(counts.ptr))
-    held = np.bincount(counts.word, counts.tally * copies.astype(np.float64), counts.n_words)
+    held = np.zeros(counts.n_words)
+    layout.word_totals(counts, held)
     np.add.at(held, urn.seed_word, urn.seed_count)
     nats = np.log1p(held * urn.unit / urn.beta)
-    gain = np.add.reduceat(nats[counts.word] * counts.tally, counts.ptr[:-1])
+    gain = np.empty(counts.n_docs)
+    layout.document_sums(counts, nats, gain)
     words = float((counts.length * counts.weight).sum() + urn.seed_count.sum()) * urn.unit
     loss = counts.length * np.log1p(words / urn.beta_sum)
     longest = np.maximum(gain, loss)

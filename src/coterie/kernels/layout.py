@@ -17,6 +17,23 @@ def document_frequency(counts, frequency):
 
 
 @kernel
+def word_totals(counts, total):
+    """Equivalent to: total[w] += occurrences of w in all documents, copies counted."""
+    for d in range(counts.length.size):
+        for e in range(counts.ptr[d], counts.ptr[d + 1]):
+            total[counts.word[e]] += float(counts.tally[e]) * counts.weight[d]
+
+
+@kernel
+def document_sums(counts, value, out):
+    """Equivalent to: out[d] = sum of value[w] over the words of one copy of d, repeats counted."""
+    for d in range(counts.length.size):
+        out[d] = 0.0
+        for e in range(counts.ptr[d], counts.ptr[d + 1]):
+            out[d] += counts.tally[e] * value[counts.word[e]]
+
+
+@kernel
 def fill(counts, urn, state, where, seen):
     """Count everything again from state.z into sizes, totals and postings (no rows).
 
