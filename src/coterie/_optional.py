@@ -1,0 +1,19 @@
+"""Packages that coterie can use but does not need: the module, or a sentence that says what to install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from coterie.errors import Unsupported
+
+
+def require(module: str, extra: str, what: str) -> Any:
+    """Import a module that comes with an extra; `what` is what the user asked for."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise Unsupported(
+            f"{what} needs {module.partition('.')[0]}, which is not installed. Try: pip install"
+            f' "coterie[{extra}]"'
+        ) from None

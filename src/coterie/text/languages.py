@@ -1,0 +1,159 @@
+"""Which language texts are written in, and its words that say little.
+
+In: a sample of texts. Out: an ISO 639-1 code, by script where a script has one language, else by
+whose stop words occur. The stop-word lists are those of the package stopwordsiso.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cache
+
+_SAMPLE = 1_000  # texts
+_START = 200  # characters of each
+_ENOUGH = 0.12  # share of the words that must be stop words of the language found
+# Below this many words the stop words may be there by chance.
+_FEW = 20
+
+# Names in English, for notes; only languages whose stop words or script coterie may find.
+NAMES = {
+    "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
+    "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
+    "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian",
+    "fi": "Finnish", "fr": "French", "ga": "Irish", "gl": "Galician", "gu": "Gujarati",
+    "ha": "Hausa", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian",
+    "hy": "Armenian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ka": "Georgian",
+    "km": "Khmer", "ko": "Korean", "ku": "Kurdish", "la": "Latin", "lo": "Lao",
+    "lt": "Lithuanian", "lv": "Latvian", "mr": "Marathi", "ms": "Malay", "my": "Burmese",
+    "nl": "Dutch", "no": "Norwegian", "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese",
+    "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "so": "Somali",
+    "st": "Sotho", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
+    "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
+    "yo": "Yoruba", "zh": "Chinese", "zu": "Zulu",
+}  # fmt: skip
+
+# First word of a letter's Unicode name -> the one language it most likely means.
+_SCRIPTS = {
+    "HIRAGANA": "ja", "KATAKANA": "ja", "HANGUL": "ko", "THAI": "th", "LAO": "lo",
+    "KHMER": "km", "MYANMAR": "my", "HEBREW": "he", "GREEK": "el", "ARMENIAN": "hy",
+    "GEORGIAN": "ka", "BENGALI": "bn", "GUJARATI": "gu", "GURMUKHI": "pa", "TAMIL": "ta",
+    "TELUGU": "te",
+}  # fmt: skip
+# Where stop words are too few: letters that only one of a script's languages uses.
+_LETTERS = {
+    "CYRILLIC": (("uk", "іїєґ"), ("ru", "ыэё")),
+    "ARABIC": (("ur", "ٹڈڑںے"), ("fa", "پچژگی"), ("ar", "ةىيك")),
+}
+_words = re.compile(r"[^\W\d_][\w'’\u0300-\u036f\u0900-\u0963]*").findall
+
+
+def detect(texts: Sequence[str]) -> tuple[str | None, str]:
+    """(language of the texts or None, a sentence about it), from an even sample of them."""
+    sample = [text[:_START] for text in texts[:: max(1, -(-len(texts) // _SAMPLE))]]
+    scripts = _scripts(sample)
+    if not scripts:
+        return None, "The texts hold no letters, so no language was found."
+    language = _by_script(scripts)
+    if language is None:
+        language = _by_stop_words(sample) or _by_letters(sample, scripts)
+    if language is None:
+        return None, (
+            "No language was recognised, so no stop words were removed; name it with language='en'"
+            " (or another code) if you know it."
+        )
+    return language, (
+        f"The texts look {name(language)} ({language!r}); say language='...' if they are not."
+    )
+
+
+def name(language: str) -> str:
+    """A language's English name."""
+    return NAMES.get(language, language)
+
+
+@cache
+def stop_words(language: str | None) -> frozenset[str]:
+    """Words that say little in a language; empty where no list is known."""
+    if language is None:
+        return frozenset()
+    import stopwordsiso
+
+    listed = {
+        unicodedata.normalize("NFKC", word).lower().replace("’", "'")
+        for word in stopwordsiso.stopwords(language)
+    }
+    return frozenset(listed)
+
+
+def known(language: str) -> bool:
+    """Whether a code is one of those coterie has heard of."""
+    import stopwordsiso
+
+    return language in NAMES or bool(stopwordsiso.has_lang(language))
+
+
+def _scripts(sample: Sequence[str]) -> Counter[str]:
+    """How many letters of each script."""
+    scripts: Counter[str] = Counter()
+    for letter, n in Counter("".join(sample)).items():
+        if letter.isalpha():
+            scripts[unicodedata.name(letter, "?").partition(" ")[0]] += n
+    return scripts
+
+
+def _by_script(scripts: Counter[str]) -> str | None:
+    total = scripts.total()
+    kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
+    # A Chinese sentence is shorter in letters than the Latin names within it, hence the low bar.
+    if scripts["CJK"] + kana > 0.3 * total:
+        return "ja" if kana > 0.1 * (scripts["CJK"] + kana) else "zh"
+    script, n = scripts.most_common(1)[0]
+    return _SCRIPTS.get(script) if n > 0.5 * total else None
+
+
+def _by_stop_words(sample: Sequence[str]) -> str | None:
+    """The language whose stop words are most of the words; a word of many lists counts less."""
+    seen = Counter(word for text in sample for word in _words(text.lower().replace("’", "'")))
+    total = seen.total()
+    if total == 0:
+        return None
+    votes: defaultdict[str, float] = defaultdict(float)
+    hits: Counter[str] = Counter()
+    distinct: Counter[str] = Counter()
+    lists = _lists()
+    for word, n in seen.items():
+        languages = lists.get(word, ())
+        for language in languages:
+            votes[language] += n / len(languages)
+            hits[language] += n
+            distinct[language] += 1
+    if not votes:
+        return None
+    best = max(sorted(votes), key=votes.__getitem__)
+    enough = _ENOUGH if total >= _FEW else 0.3
+    return best if distinct[best] >= 2 and hits[best] >= enough * total else None
+
+
+def _by_letters(sample: Sequence[str], scripts: Counter[str]) -> str | None:
+    script, n = scripts.most_common(1)[0]
+    if n <= 0.5 * scripts.total():
+        return None
+    used = set("".join(sample).lower())
+    candidates = _LETTERS.get(script, ())
+    return next((language for language, letters in candidates if used & set(letters)), None)
+
+
+@cache
+def _lists() -> dict[str, tuple[str, ...]]:
+    """Each stop word (of a language told apart by its words) -> the languages that list it."""
+    import stopwordsiso
+
+    by_script = {"zh", *_SCRIPTS.values()}
+    listed: defaultdict[str, list[str]] = defaultdict(list)
+    for language in sorted(set(stopwordsiso.langs()) - by_script):
+        for word in stop_words(language):
+            listed[word].append(language)
+    return {word: tuple(languages) for word, languages in listed.items()}

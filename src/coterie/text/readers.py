@@ -1,0 +1,362 @@
+"""Whatever holds the user's texts -> `Rows`: the texts, and the table they go back into.
+
+In: a list, a Series, a DataFrame (pandas, polars, pyarrow: what narwhals knows), a path, "-" for
+standard input or an open file. Out: one text a row, "" where there is none, and the user's own
+frame, to which `with_columns` adds. Which column holds the texts is guessed when it is obvious.
+"""
+
+from __future__ import annotations
+
+import difflib
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from coterie.errors import InvalidInput
+from coterie.text import _files, _json
+
+# Names of columns that hold the text itself, and of those that do if nothing better is there.
+_BODIES = frozenset(
+    re.split(
+        " ",
+        "text texts txt body content contents message messages msg comment comments review reviews"
+        " question questions description tweet tweets post posts selftext abstract document documents"
+        " doc sentence sentences utterance transcript feedback answer article story caption snippet"
+        " complaint note notes query inhalt nachricht kommentar frage texte texto testo mensaje"
+        " pregunta commentaire contenu описание текст вопрос 文本 内容 评论 正文 本文 テキスト",
+    )
+)
+_TITLES = frozenset(
+    re.split(
+        " ",
+        "title titles headline heading subject summary name titel titre titulo título titolo"
+        " заголовок 标题 題名 タイトル",
+    )
+)
+_IDS = frozenset(re.split(" ", "id _id ids uid uuid guid key docid doc_id document_id row_id"))
+_HEAD = 2_000  # rows looked at to guess
+
+
+@dataclass
+class Rows:
+    """The user's rows: texts to cluster, and the frame they came in."""
+
+    texts: list[str]  # "" where the text is missing or blank
+    column: str | None  # which column of `frame` they are
+    n_missing: int
+    ids: list[Any] | None
+    notes: list[str]  # one sentence each, for the user
+    frame: Any = field(repr=False)  # the user's own, or a polars DataFrame
+    id_column: str | None = None  # which column of `frame` the ids are
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.texts)
+
+    def with_columns(self, new: Mapping[str, Any]) -> Any:
+        """The user's frame with columns added, of the same kind as came in; theirs are not touched.
+
+        If one of the new names is taken, all new ones are called coterie_..., so that those that
+        belong together are seen to, and a note says so.
+        """
+        names = self.names_for(new)
+        if names != list(new):
+            note = (
+                f"Your table has a column of the same name, so ours are called {', '.join(names)}."
+            )
+            if note not in self.notes:
+                self.notes.append(note)
+        columns = dict(zip(names, new.values(), strict=True))
+        if hasattr(self.frame, "assign"):  # pandas and its kin: keeps the index
+            return self.frame.assign(**columns)
+        import narwhals as nw
+
+        frame = nw.from_native(self.frame, eager_only=True)
+        backend = nw.get_native_namespace(frame)
+        added = [nw.new_series(name, values, backend=backend) for name, values in columns.items()]
+        return frame.with_columns(*added).to_native()
+
+    def to_parquet(self) -> bytes:
+        """The user's frame as a parquet file; columns that have no such form are left out."""
+        import polars as pl
+
+        columns = []
+        for name in _column_names(self.frame):
+            try:
+                series = _column(self.frame, name)
+                native = series.to_native()
+                if not isinstance(native, pl.Series):
+                    values = [None if _is_missing(v) else v for v in series.to_list()]
+                    native = pl.Series(
+                        [_json.whole(v) if isinstance(v, str) else v for v in values]
+                    )
+                native = native.rename(str(name))
+                pl.DataFrame(native).write_parquet(io.BytesIO())
+            except Exception:  # whatever objects the user keeps in a table
+                continue
+            columns.append(native)
+        out = io.BytesIO()
+        pl.DataFrame(columns).write_parquet(out)
+        return out.getvalue()
+
+    def names_for(self, new: Iterable[str]) -> list[str]:
+        """What `with_columns` would call new columns."""
+        wanted = list(new)
+        taken = {str(column) for column in _column_names(self.frame)}
+        names, n = wanted, 1
+        while not taken.isdisjoint(names):
+            names = [f"coterie_{name}" + (f"_{n}" if n > 1 else "") for name in wanted]
+            n += 1
+        return names
+
+
+def from_parquet(content: bytes, column: Any, id: Any) -> Rows:
+    """The rows that `to_parquet` wrote; ValueError for anything else."""
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+    except BaseException as error:  # polars panics (no Exception) on some broken files
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        raise ValueError("it is no parquet file") from None
+    if not (isinstance(column, str) and (id is None or isinstance(id, str))):
+        raise ValueError("its columns are not named")
+    return _from_frame(frame, column, id, [])
+
+
+def read(
+    data: Any, text: str | None = None, id: str | None = None, encoding: str | None = None
+) -> Rows:
+    """Read texts from whatever the user has; `text` and `id` name columns, `encoding` a file's."""
+    if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
+        frame, notes = _files.load(data, encoding, lambda cell: cell == text or _rank(cell) < 2)
+        return _from_frame(frame, text, id, notes)
+    if isinstance(data, bytes | dict | set | frozenset):
+        raise InvalidInput(
+            f"The data is a {type(data).__name__}; pass a list of texts, a table (pandas, polars) or a"
+            " path to a file."
+        )
+    frame, is_series = _as_frame(data)
+    if frame is not None:
+        if is_series and text is None:
+            text = _column_names(frame)[0]
+        return _from_frame(frame, text, id, [])
+    if text is not None or id is not None:
+        raise InvalidInput(
+            f"text={text!r} and id={id!r} name columns, but the data is a {type(data).__name__}, which"
+            " has none; leave them out, or pass a table."
+        )
+    return _from_list(data)
+
+
+# ---------------------------------------------------------------- lists and frames
+def _from_list(data: Any) -> Rows:
+    import polars as pl
+
+    try:
+        values = data.tolist() if hasattr(data, "tolist") else list(data)
+    except TypeError:
+        raise InvalidInput(
+            f"The data is a {type(data).__name__}; pass a list of texts, a table or a path."
+        ) from None
+    if not isinstance(values, list) or not values:
+        raise InvalidInput("There is no text in the data: it is empty.")
+    texts, n_missing, others = _texts(values)
+    if others:
+        row, kind = others[0], type(values[others[0]]).__name__
+        raise InvalidInput(
+            f"Item {row} of the data is a {kind}, not a text; pass strings, and None or '' where there"
+            " is none."
+        )
+    frame = pl.DataFrame(
+        {"text": [_json.whole(v) if isinstance(v, str) else None for v in values]},
+        schema={"text": pl.String},
+    )
+    return Rows(texts, "text", n_missing, None, [], frame)
+
+
+def _as_frame(data: Any) -> tuple[Any, bool]:
+    """(an eager native DataFrame or None, whether it came as a Series)."""
+    if isinstance(data, list | tuple | str) or type(data).__module__.partition(".")[0] == "numpy":
+        return None, False
+    import narwhals as nw
+
+    if getattr(data, "ndim", 1) == 2:  # pandas may have two columns of one name
+        _once(_column_names(data))
+    wrapped = nw.from_native(data, pass_through=True, allow_series=True)
+    if isinstance(wrapped, nw.Series):
+        named = wrapped if wrapped.name not in (None, "") else wrapped.alias("text")
+        return named.to_frame().to_native(), True
+    if isinstance(wrapped, nw.LazyFrame):
+        return wrapped.collect().to_native(), False
+    if isinstance(wrapped, nw.DataFrame):
+        return data, False
+    return None, False
+
+
+def _from_frame(frame: Any, text: str | None, id: str | None, notes: list[str]) -> Rows:
+    import narwhals as nw
+
+    names = _column_names(frame)
+    wrapped = nw.from_native(frame, eager_only=True)
+    if len(wrapped) == 0:
+        raise InvalidInput("The table has no rows: there is nothing to cluster.")
+    if text is None:
+        text, note = _guess(frame, wrapped)
+        notes.append(note)
+    else:
+        _need(text, names, "text")
+    texts, n_missing = _column_texts(_column(frame, text), str(text))
+    if id is None:
+        id = next((n for n in names if str(n).lower() in _IDS and n != text), None)
+        id = "file" if id is None and names == ["file", "text"] else id
+    else:
+        _need(id, names, "id")
+    ids = None if id is None else _column(frame, id).to_list()
+    if ids is not None:
+        n_twice = len(ids) - len(set(map(str, ids)))
+        if n_twice:
+            notes.append(f"{n_twice} ids of the column {id!r} occur more than once.")
+    return Rows(texts, text, n_missing, ids, notes, frame, None if id is None else str(id))
+
+
+def _column(frame: Any, name: Any) -> Any:
+    """One column, whatever its name is: pandas allows numbers, which narwhals takes for rows."""
+    import narwhals as nw
+
+    return nw.from_native(frame[name], series_only=True)
+
+
+def _column_names(frame: Any) -> list[Any]:
+    names = getattr(frame, "column_names", None)  # pyarrow
+    return list(frame.columns) if names is None else list(names)
+
+
+def _once(names: Sequence[Any]) -> None:
+    twice = next((name for name in names if list(names).count(name) > 1), None)
+    if twice is not None:
+        raise InvalidInput(f"The table has two columns called {twice!r}; rename one of them.")
+
+
+def _need(name: str, names: Sequence[Any], parameter: str) -> None:
+    if name in names:
+        return
+    close = difflib.get_close_matches(str(name), [str(n) for n in names], 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise InvalidInput(
+        f"There is no column {name!r} ({parameter}=...); the columns are"
+        f" {', '.join(repr(n) for n in names[:30])}{', ...' if len(names) > 30 else ''}.{hint}"
+    )
+
+
+def _column_texts(series: Any, name: str) -> tuple[list[str], int]:
+    """A column's texts, and how many are missing."""
+    import narwhals as nw
+
+    if series.dtype in (nw.Categorical, nw.Enum):
+        series = series.cast(nw.String)
+    values = series.to_list()
+    if series.dtype not in (nw.String, nw.Object, nw.Unknown) and any(
+        v is not None for v in values
+    ):
+        raise InvalidInput(_not_text(name, str(series.dtype)))
+    texts, n_missing, others = _texts(values)
+    if others and len(others) + n_missing == len(values):
+        raise InvalidInput(_not_text(name, type(values[others[0]]).__name__))
+    for i in others:
+        texts[i] = str(values[i])
+    return texts, n_missing
+
+
+def _not_text(name: str, what: str) -> str:
+    return (
+        f"The column {name!r} holds {what}, not texts; name the column of the texts with text='...',"
+        " or turn these into strings first."
+    )
+
+
+def _texts(values: Sequence[Any]) -> tuple[list[str], int, list[int]]:
+    """(texts with "" for missing ones, how many are missing, where something else is)."""
+    others = [i for i, v in enumerate(values) if not isinstance(v, str) and not _is_missing(v)]
+    texts = [_json.whole(v) if isinstance(v, str) and not v.isspace() else "" for v in values]
+    return texts, texts.count("") - len(others), others
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+# ---------------------------------------------------------------- which column?
+def _guess(native: Any, frame: Any) -> tuple[Any, str]:
+    """(the column that holds the texts, a sentence about why)."""
+    samples = {}
+    for name in frame.columns:
+        head = _column(native, name).head(_HEAD).to_list()
+        values = [v for v in head if isinstance(v, str) and v and not v.isspace()]
+        if values:
+            samples[name] = values
+    if not samples:
+        raise InvalidInput(
+            "No column holds texts; the columns are"
+            f" {', '.join(f'{n!r} ({_column(native, n).dtype})' for n in islice(frame.columns, 30))}."
+        )
+    if len(samples) == 1:
+        (name,) = samples
+        return name, f"The texts are those of the column {name!r}, the only one with texts."
+    for rank in (0, 1):
+        named = [name for name in samples if _rank(str(name)) == rank]
+        filled = [name for name in named if len(samples[name]) >= 0.3 * len(head)]
+        if len(filled) == 1 and not _much_longer_exists(filled[0], samples):
+            return filled[
+                0
+            ], f"The texts are those of the column {filled[0]!r}, chosen by its name."
+        if len(filled) > 1:
+            samples = {name: samples[name] for name in filled}
+            break
+    by_length = sorted(samples, key=lambda name: -_mean_length(samples[name]))
+    first, second = by_length[:2]
+    values = samples[first]
+    words = sum(map(str.count, values, [" "] * len(values))) / len(values) + 1
+    varied = len(set(values)) > 0.3 * len(values)
+    if _mean_length(values) > 3 * _mean_length(samples[second]) and words >= 3 and varied:
+        return first, (
+            f"The texts are those of the column {first!r}, which has by far the longest ones."
+        )
+    shown = "; ".join(f"{n!r} ({_sample(samples[n][0])})" for n in by_length[:10])
+    raise InvalidInput(f"Several columns may hold the texts; say which with text='...': {shown}.")
+
+
+def _rank(name: str) -> int:
+    """0: named like texts, 1: like titles, 2: neither. "review_text" and "tweetBody" count too."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    parts = [part for part in re.split(r"[\W_]+", spaced.lower()) if part]
+    if not parts or (parts[-1] in _IDS and len(parts) > 1):
+        return 2
+    if parts[-1] in _BODIES or name.lower() in _BODIES:
+        return 0
+    return 1 if parts[-1] in _TITLES else 2
+
+
+def _much_longer_exists(name: Any, samples: Mapping[Any, list[str]]) -> bool:
+    """Whether another column is so much longer and wordy that the name may mislead."""
+    length = _mean_length(samples[name])
+    return any(
+        _mean_length(values) > 10 * length and " " in values[0] and len(set(values)) > 1
+        for other, values in samples.items()
+        if other != name
+    )
+
+
+def _mean_length(values: Sequence[str]) -> float:
+    return sum(map(len, values)) / len(values)
+
+
+def _sample(value: str) -> str:
+    return repr(value if len(value) <= 40 else value[:37] + "...")
