@@ -1,0 +1,122 @@
+"""A clustering -> the one plain dict that the page (and later the explorer) is made from."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from coterie._version import __version__
+from coterie.report import layout
+from coterie.report.schema import Cluster, Example, Outlier, Part, Report
+
+MOST_CHARS = 400  # of a text shown
+N_WORDS, N_TELLING, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 50
+_pieces = re.compile(r"\w+|\W+")
+
+
+def page(groups: Any, title: str | None = None) -> Report:
+    """Everything a report shows of a `Clustering`."""
+    sizes = groups.model.frozen.size
+    scores = groups.outlier_score
+    return {
+        "title": title or f"{groups.n_clusters:,} clusters in {len(groups.rows):,} texts",
+        "version": __version__,
+        "notes": list(groups.notes),
+        "overview": {
+            "documents": len(groups.rows),
+            "without_words": int((groups.labels < 0).sum()),
+            "clusters": groups.n_clusters,
+            "words": int((groups.corpus.counts.length * groups.corpus.counts.weight).sum()),
+            "vocabulary": groups.corpus.counts.n_words,
+            "outliers": int((scores > 0).sum()),
+            "settled": bool(groups.converged),
+            "reason": groups.reason[:1].upper() + groups.reason[1:] + ".",
+            "seconds": float(groups.seconds),
+            "agreement": float(groups.agreement),
+        },
+        "settings": [setting._asdict() for setting in groups.settings],
+        "clusters": _clusters(groups, sizes),
+        "trace": [
+            {
+                "sweep": line.sweep,
+                "clusters": line.clusters,
+                "moved": line.moved,
+                "log_likelihood": line.log_likelihood,
+                "seconds": line.seconds,
+            }
+            for line in groups.trace
+        ],
+        "outliers": _outliers(groups, scores),
+    }
+
+
+def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
+    held = groups.model.word_cluster.T.tocsr()
+    places = layout.positions(layout.hellinger(held), sizes)
+    words = groups.vectorizer.words
+    id_of = {word: i for i, word in enumerate(words)}
+    total = max(int(sizes.sum()), 1)
+    made: list[Cluster] = []
+    for k, telling in enumerate(groups.top_words(N_TELLING)):
+        most = max((value for _, value in telling), default=1.0) or 1.0
+        weight = {word: max(value, 0.0) / most for word, value in telling}
+        npmi = groups.coherence[k]
+        made.append(
+            {
+                "id": k,
+                "name": groups.names[k],
+                "size": int(sizes[k]),
+                "share": int(sizes[k]) / total,
+                "coherence": npmi if math.isfinite(npmi) else None,
+                "words": [
+                    {"word": w, "weight": weight[w], "count": int(held[k, id_of[w]])}
+                    for w, _ in telling[:N_WORDS]
+                ],
+                "examples": [
+                    _example(groups, row, weight) for row in groups.representatives(k, N_EXAMPLES)
+                ],
+                "x": float(places[k, 0]),
+                "y": float(places[k, 1]),
+            }
+        )
+    return made
+
+
+def _example(groups: Any, row: int, weight: dict[str, float]) -> Example:
+    """A text in pieces, each with how telling it is for the cluster."""
+    pieces = _pieces.findall(groups.rows.texts[row][:MOST_CHARS])
+    tokenizer = groups.vectorizer.tokenizer
+    if tokenizer is None:
+        words = [[piece.lower()] for piece in pieces]
+    else:
+        words = tokenizer.tokens(pieces)
+    parts: list[Part] = [
+        {"text": piece, "weight": max((weight.get(w, 0.0) for w in found), default=0.0)}
+        for piece, found in zip(pieces, words, strict=True)
+    ]
+    return {
+        "row": _name(groups, row),
+        "probability": float(groups.probability[row]),
+        "parts": parts,
+    }
+
+
+def _outliers(groups: Any, scores: Any) -> list[Outlier]:
+    known = np.flatnonzero(np.isfinite(scores))
+    strangest = known[np.argsort(-scores[known], kind="stable")][:N_OUTLIERS]
+    return [
+        {
+            "row": _name(groups, int(row)),
+            "text": groups.rows.texts[row][:MOST_CHARS],
+            "score": float(scores[row]),
+            "cluster": int(groups.labels[row]),
+        }
+        for row in strangest
+    ]
+
+
+def _name(groups: Any, row: int) -> str:
+    return str(row if groups.rows.ids is None else groups.rows.ids[row])

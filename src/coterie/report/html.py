@@ -1,0 +1,192 @@
+"""The report page: the dict of `data.py` in, one HTML document out that needs nothing else.
+
+The texts in it are other people's. Four things keep them texts: `clean.tame` (controls and
+direction overrides made visible), jinja2's autoescape, a script that only sets `textContent`, and
+a content policy that lets no script or style run but the two inlined here, known by their hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+from bisect import bisect_left
+from functools import lru_cache, partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from coterie._disk import write_atomically
+from coterie.report import drawing, view
+from coterie.report.clean import shorten, tame
+from coterie.report.schema import Cluster, Report
+
+MOST_BYTES = 3_000_000  # of a page
+FIRST_CARDS = 50  # in the page itself; the script builds the others when asked
+FIRST_OUTLIERS = 20
+FIRST_ROWS = 20  # of the table in a notebook
+_COLOURS = ("#4f7cac", "#c0653f", "#5b8e7d", "#8e5b8a", "#b59b3b", "#6b7280")
+_DATA = "@@coterie-data@@"
+# (characters of an example, words of a cluster) that the script gets, as many as the page has room for
+_CUTS = [(n, view.MOST_WORDS) for n in (400, 300, 220, 160, 110, 70, 40, 20, 0)] + [(0, 4), (0, 1)]
+
+
+def render(data: Report) -> str:
+    """One offline HTML page. Write it as UTF-8."""
+    n_clusters = len(data["clusters"])
+    data = view.tamed(data)
+    cards = view.cards(data["clusters"])
+    page = _environment().get_template("page.html").render(_context(data, cards, n_clusters))
+    # The data come last in the page, and what a text holds comes before: the last mark is ours.
+    before, _, after = page.rpartition(_DATA)
+    room = MOST_BYTES - len(before.encode()) - len(after.encode())
+    return before + _embedded(cards, room) + after
+
+
+def render_map(data: Report) -> str:
+    """The picture of the clusters alone, as an SVG document."""
+    shown = drawing.bubbles(view.tamed(data)["clusters"])
+    labels = drawing.labels(shown, font=13, most=40)
+    template = _environment().get_template("picture.svg")
+    return template.render(bubbles=shown, wide_labels=labels, drawing=drawing, colours=_COLOURS)
+
+
+def render_summary(data: Report) -> str:
+    """The first clusters as a small HTML table, for a notebook."""
+    data = view.tamed(data)
+    first = [
+        {
+            "id": c["id"],
+            "name": c["name"],
+            "size": c["size"],
+            "example": str(tame(shorten(_text(c), 120))),
+        }
+        for c in data["clusters"][:FIRST_ROWS]
+    ]
+    template = _environment().get_template("summary.html")
+    return template.render(overview=data["overview"], clusters=first)
+
+
+def _text(cluster: Cluster) -> str:
+    return "".join(part["text"] for example in cluster["examples"][:1] for part in example["parts"])
+
+
+class Picture(NamedTuple):
+    """An SVG that a notebook shows by itself."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file that browsers and word processors open."""
+        write_atomically(Path(path), self.svg.encode("utf-8", "replace"))
+
+
+def policy() -> str:
+    """The page's content policy: nothing loads, and only our style and script are obeyed."""
+    style, script = _static("report.css").hash, _static("report.js").hash
+    return (
+        f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+class Static(NamedTuple):
+    """A file that goes into the page as it is, and its hash for the content policy."""
+
+    text: str
+    hash: str
+
+
+@lru_cache
+def _static(name: str) -> Static:
+    # read_text gives \n for any line end, as the browser does before it hashes
+    text = "\n" + files("coterie.report").joinpath("static", name).read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Static(text, f"sha256-{digest}")
+
+
+@lru_cache
+def _environment() -> Environment:
+    def source(name: str) -> str:
+        return files("coterie.report").joinpath("templates", name).read_text("utf-8")
+
+    environment = Environment(
+        loader=FunctionLoader(source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        percent=view.percent, duration=view.duration, number=_number, decimals=_decimals
+    )
+    return environment
+
+
+def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str, Any]:
+    shown = drawing.bubbles(data["clusters"])
+    icon = _static("icon.svg").text.strip().encode()
+    return {
+        "data": data,
+        "overview": data["overview"],
+        "coverage": view.coverage(data["overview"]),
+        "spread": view.spread(data["clusters"]),
+        "cards": cards,
+        "n_clusters": n_clusters,
+        "blank": view.Card(0, "", 0, 0, "", 0.0, [], []),
+        "n_first": FIRST_CARDS,
+        "n_first_outliers": FIRST_OUTLIERS,
+        "bubbles": shown,
+        "wide_labels": drawing.labels(shown, font=13, most=40),
+        "narrow_labels": drawing.labels(shown, font=31, most=10),
+        "drawing": drawing,
+        "plots": drawing.plots(data["trace"]),
+        "outliers": view.outliers(data["outliers"], {card.id for card in cards}),
+        "policy": Markup(policy()),  # our own text; the quotes in it must stay quotes
+        "css": Markup(_static("report.css").text),
+        "js": Markup(_static("report.js").text),
+        "icon": "data:image/svg+xml;base64," + base64.b64encode(icon).decode(),
+        "mark": _DATA,
+    }
+
+
+def _embedded(cards: list[view.Card], room: int) -> str:
+    """The cards as JSON for the script, examples cut shorter until the page keeps its limit."""
+    text = _json(cards, *_CUTS[0])
+    if len(text.encode()) <= room:
+        return text
+    fits = partial(_fits, cards, room)
+    return _json(cards, *_CUTS[min(bisect_left(_CUTS, True, lo=1, key=fits), len(_CUTS) - 1)])
+
+
+def _fits(cards: list[view.Card], room: int, cut: tuple[int, int]) -> bool:
+    return len(_json(cards, *cut).encode()) <= room
+
+
+def _json(cards: list[view.Card], chars: int, words: int) -> str:
+    text = json.dumps(
+        {"first": FIRST_CARDS, "cards": view.packed(cards, chars, words)},
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(",", ":"),
+    )
+    # JSON may hold these only inside strings, where \u.... means the same
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
+
+
+def _number(value: float) -> str:
+    return f"{value:,}"
+
+
+def _decimals(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if math.isfinite(value) else "–"

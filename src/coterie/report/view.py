@@ -1,0 +1,248 @@
+"""The dict as the page says it: numbers written out, texts shortened, weights as levels.
+
+`cards` gives what the card template and the script both read, so a card looks the same whoever
+builds it. Nothing here knows HTML.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from coterie.report import drawing
+from coterie.report.clean import shorten, tame
+from coterie.report.schema import Cluster, Example, Outlier, Overview, Report
+
+MOST_CLUSTERS = 1500
+MOST_WORDS = 12
+MOST_EXAMPLES = 3
+MOST_OUTLIERS = 200
+TEXT_CHARS = 400
+NAME_CHARS = 80
+WORD_CHARS = 40
+ROW_CHARS = 40
+LEVELS = 4  # strengths of the highlighter in the style sheet
+
+Piece = tuple[str, int]  # text and level, 0 = not highlighted
+
+
+class WordBar(NamedTuple):
+    """A word, the length of its bar in percent, and how often it occurs."""
+
+    word: str
+    bar: int
+    times: str
+
+
+class Quote(NamedTuple):
+    """An example as shown."""
+
+    row: str
+    sure: str
+    pieces: list[Piece]
+
+
+class Card(NamedTuple):
+    """A cluster as shown."""
+
+    id: int
+    name: str
+    tone: int
+    size: int
+    share: str
+    coherence: float | None
+    words: list[WordBar]
+    quotes: list[Quote]
+
+
+def tamed(data: Report) -> Report:
+    """The dict with texts safe to look at and the largest clusters first, no more than shown.
+
+    Examples are left as they are: they have so many parts that `cards` does it after joining.
+    """
+    largest = sorted(data["clusters"], key=lambda cluster: -cluster["size"])[:MOST_CLUSTERS]
+    clusters: list[Cluster] = [
+        {
+            **cluster,
+            "name": shorten(tame(cluster["name"][: NAME_CHARS + 1]), NAME_CHARS),
+            "words": tame(cluster["words"][:MOST_WORDS]),
+        }
+        for cluster in largest
+    ]
+    return {
+        "title": tame(data["title"]),
+        "version": tame(data["version"]),
+        "notes": tame(data["notes"]),
+        "overview": tame(data["overview"]),
+        "settings": tame(data["settings"]),
+        "clusters": clusters,
+        "trace": data["trace"],
+        "outliers": tame(data["outliers"][:MOST_OUTLIERS]),
+    }
+
+
+def cards(clusters: Sequence[Cluster]) -> list[Card]:
+    """Tamed clusters as cards."""
+    tones = drawing.tone_of(clusters)
+    return [_card(cluster, tones[cluster["id"]]) for cluster in clusters]
+
+
+def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
+    """Cards as short JSON lists for the script, each quote cut to `chars` characters.
+
+    A plain piece is its text alone; only highlighted ones carry their level.
+    """
+    return [
+        [
+            *(card.id, card.name, card.tone, card.size, card.share, card.coherence),
+            [list(word) for word in card.words[:words]],
+            [
+                [
+                    quote.row,
+                    quote.sure,
+                    [[t, n] if n else t for t, n in cut(quote.pieces, chars)],
+                ]
+                for quote in card.quotes
+            ],
+        ]
+        for card in made
+    ]
+
+
+def cut(pieces: list[Piece], chars: int) -> list[Piece]:
+    """The first `chars` characters, with an ellipsis where more was left out.
+
+    >>> cut([("pay ", 0), ("card", 3), (" today", 0)], 6)
+    [('pay ', 0), ('ca', 3), ('…', 0)]
+    """
+    kept: list[Piece] = []
+    for text, level in pieces:
+        if len(text) > chars:
+            head = text[:chars].rstrip()
+            return [*kept, *([(head, level)] if head else []), ("…", 0)]
+        kept.append((text, level))
+        chars -= len(text)
+    return kept
+
+
+def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
+    """The outliers' rows of the table."""
+    return [
+        {
+            "row": shorten(row["row"], ROW_CHARS),
+            "text": shorten(row["text"], TEXT_CHARS),
+            "score": f"{row['score']:.2f}" if math.isfinite(row["score"]) else "–",
+            "cluster": row["cluster"] if row["cluster"] in known else None,
+        }
+        for row in rows
+    ]
+
+
+def spread(clusters: Sequence[Cluster]) -> str:
+    """A sentence on how the texts spread over the clusters; empty where there is nothing to say."""
+    sizes = sorted((cluster["size"] for cluster in clusters), reverse=True)
+    total = sum(sizes)
+    if len(sizes) < 2 or not total:
+        return ""
+    half = next(i for i, held in enumerate(accumulate(sizes), 1) if 2 * held >= total)
+    if half == 1:
+        return f"The largest cluster alone holds {percent(sizes[0] / total)} of them."
+    first = f"The largest cluster holds {percent(sizes[0] / total)} of them"
+    return f"{first}; the {half:,} largest together hold half."
+
+
+def coverage(overview: Overview) -> str:
+    """How many texts could be used, in words."""
+    without = overview["without_words"]
+    if not without:
+        return "Every text had words to go by."
+    has = "text has" if without == 1 else "texts have"
+    return f"{without:,} {has} no usable words and belong to no cluster (cluster -1)."
+
+
+def percent(share: float) -> str:
+    """A share in percent, never rounded to a false 0 or 100.
+
+    >>> percent(0.123), percent(0.0001), percent(0.9999), percent(1.0)
+    ('12%', '<0.1%', '>99.9%', '100%')
+    """
+    if not math.isfinite(share):
+        return "–"
+    value = 100.0 * min(max(share, 0.0), 1.0)
+    if 0.0 < value < 0.1:
+        return "<0.1%"
+    if 99.9 < value < 100.0:
+        return ">99.9%"
+    return f"{value:.1f}%" if 0.0 < value < 9.95 or 99.0 < value < 100.0 else f"{value:.0f}%"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    >>> duration(0.034), duration(12.3), duration(130), duration(7300)
+    ('0.034 s', '12 s', '2 min 10 s', '2 h 1 min')
+    """
+    if not math.isfinite(seconds):
+        return "–"
+    if seconds < 10.0:
+        return f"{seconds:.2g} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _card(cluster: Cluster, tone: int) -> Card:
+    coherence = cluster["coherence"]
+    if coherence is not None:
+        coherence = round(coherence, 3) if math.isfinite(coherence) else None
+    return Card(
+        id=cluster["id"],
+        name=cluster["name"],
+        tone=tone,
+        size=cluster["size"],
+        share=percent(cluster["share"]),
+        coherence=coherence,
+        words=[
+            WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}")
+            for w in cluster["words"]
+        ],
+        quotes=[_quote(example) for example in cluster["examples"][:MOST_EXAMPLES]],
+    )
+
+
+def _quote(example: Example) -> Quote:
+    top = max([1.0, *(p["weight"] for p in example["parts"] if p["weight"] < math.inf)])
+    joined: list[tuple[list[str], int]] = []  # neighbours of one level in one piece
+    room = TEXT_CHARS
+    for part in example["parts"]:
+        text = part["text"]
+        level = _level(part["weight"] / top) if text.strip() else 0
+        if joined and joined[-1][1] == level == 0:
+            joined[-1][0].append(text)
+        elif text:
+            joined.append(([text], level))
+        room -= len(text)
+        if room < 0:
+            break
+    pieces = cut([("".join(texts), level) for texts, level in joined], TEXT_CHARS)
+    return Quote(
+        shorten(tame(example["row"]), ROW_CHARS),
+        percent(example["probability"]),
+        [(tame(text), level) for text, level in pieces],
+    )
+
+
+def _level(weight: float) -> int:
+    """0 below a tenth, then LEVELS equal steps up to 1."""
+    if not 0.1 <= weight < math.inf:  # also nan
+        return 0
+    return min(LEVELS, 1 + int((weight - 0.1) / 0.9 * LEVELS))
+
+
+def _bar(weight: float) -> int:
+    return round(100 * min(max(weight, 0.02), 1.0)) if math.isfinite(weight) else 0
