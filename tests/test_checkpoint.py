@@ -86,10 +86,10 @@ print(kills)
 KILLED_IN_A_WRITE = """
 import os, signal, sys
 import test_checkpoint as t
-from coterie import checkpoint
+from coterie import _disk
 
 def arm(name, when):  # die by SIGKILL before or after os.name, in the fifth write
-    plain_write, plain, writes = checkpoint.write_atomically, getattr(os, name), []
+    plain_write, plain, writes = _disk.write_atomically, getattr(os, name), []
     def write(*args):
         writes.append(args)
         plain_write(*args)
@@ -99,7 +99,7 @@ def arm(name, when):  # die by SIGKILL before or after os.name, in the fifth wri
         out = plain(*args, **more)
         if fifth and when == "after": os.kill(os.getpid(), signal.SIGKILL)
         return out
-    checkpoint.write_atomically = write
+    _disk.write_atomically = write
     setattr(os, name, deadly)
 
 folder, docs = t.Path(sys.argv[1]), t.make_corpus(150)[0]

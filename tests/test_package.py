@@ -21,10 +21,15 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(coterie.__file__).parent
 DOCUMENTED = [
     "coterie",
+    "coterie.cli.words",
+    "coterie.clustering",
     "coterie.estimators.gsdmm",
     "coterie.estimators.gsdpmm",
-    "coterie.estimators.loading",
+    "coterie.loading",
     "coterie.metrics",
+    "coterie.report.clean",
+    "coterie.report.layout",
+    "coterie.report.view",
     "coterie.trace",
     "coterie.urns",
 ]

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from coterie._version import __version__
 
 if TYPE_CHECKING:
+    from coterie.clustering import Clustering, cluster
     from coterie.estimators import GSDMM, GSDPMM
-    from coterie.estimators.loading import load
+    from coterie.loading import load
+    from coterie.text.tokenize import Tokenizer
     from coterie.trace import Progress
     from coterie.urns import word_beta
 
@@ -24,13 +26,28 @@ _WHERE = {
     "GSDMM": "coterie.estimators",
     "GSDPMM": "coterie.estimators",
     "Progress": "coterie.trace",
-    "load": "coterie.estimators.loading",
+    "Clustering": "coterie.clustering",
+    "Tokenizer": "coterie.text.tokenize",
+    "cluster": "coterie.clustering",
+    "load": "coterie.loading",
     "word_beta": "coterie.urns",
     "errors": "coterie",
     "metrics": "coterie",
 }
 
-__all__ = ["GSDMM", "GSDPMM", "Progress", "__version__", "errors", "load", "metrics", "word_beta"]
+__all__ = [
+    "GSDMM",
+    "GSDPMM",
+    "Clustering",
+    "Progress",
+    "Tokenizer",
+    "__version__",
+    "cluster",
+    "errors",
+    "load",
+    "metrics",
+    "word_beta",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,16 +10,14 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from coterie import _disk
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.state import State, is_sound
@@ -50,7 +48,7 @@ def write(path: Path, mark: str, state: State, trace: Trace, key: int) -> None:
     about = {"schema": str(SCHEMA), "mark": mark, "key": str(key), "trace": json.dumps(list(trace))}
     arrays = state._asdict()
     about["digest"] = _digest(arrays, about)
-    write_atomically(path, save(arrays, metadata=about))
+    _disk.write_atomically(path, save(arrays, metadata=about))
 
 
 def read(
@@ -87,43 +85,8 @@ def check_writable(path: Path) -> None:
     """Refuse a place that cannot be written before any work is done; sweep up after a killed run."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
         left.unlink(missing_ok=True)
-    with _beside(path):
+    with _disk.beside(path):
         pass
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the target, flush to disk, rename: the old or the new file, never a half."""
-    with _beside(path) as (name, file):
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-        file.close()
-        os.replace(name, path)
-        flush_folder(path.parent)
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """A temporary file next to `path`, gone afterwards; what the system refuses is said in words."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield name, file
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from None
-
-
-def flush_folder(folder: Path) -> None:
-    """Make a rename durable, where the system lets a folder be flushed."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:

@@ -48,6 +48,13 @@ class Corpus(NamedTuple):
         out[has] = per_doc[self.doc_of_row[has]]
         return out
 
+    def per_document(self, per_row: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The value of each document's first row."""
+        rows = np.flatnonzero(self.doc_of_row >= 0)[::-1]
+        out = np.empty(self.counts.n_docs, per_row.dtype)
+        out[self.doc_of_row[rows]] = per_row[rows]
+        return out
+
 
 def from_matrix(
     X: Any, owner: str, sample_weight: npt.ArrayLike | None = None, tie: bool = False

@@ -4,6 +4,7 @@
     arrays.safetensors  sizes, word counts, labels, scores
     vocabulary.txt      one word a line (backslash, line feed and carriage return escaped)
     trace.csv           what each sweep did
+    documents.parquet   the user's own table (of a `Clustering`)
 
 The folder appears whole or not at all: it is written beside the target and renamed.
 """
@@ -24,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie._disk import flush_folder
 from coterie._version import __version__
-from coterie.checkpoint import flush_folder
+from coterie.counts import Corpus, Counts
 from coterie.errors import ModelFileError
 from coterie.model import Model
 from coterie.trace import SweepRecord, Trace
@@ -33,6 +35,7 @@ from coterie.urns import NO_CAP, process
 
 SCHEMA = 1
 ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.csv", "config.json"
+DOCUMENTS = "documents.parquet"
 UTF8 = ("utf-8", "surrogatepass")  # a broken emoji half is a word like any other
 MAX_CONFIG_BYTES = 2**24
 
@@ -54,6 +57,8 @@ class Saved(NamedTuple):
     model: Model
     per_row: dict[str, npt.NDArray[Any]]  # labels and scores of the training rows
     trace: Trace
+    documents: bytes | None = None  # the user's table, as parquet
+    corpus: Corpus | None = None  # the training documents
 
 
 def save(path: str | os.PathLike[str], saved: Saved) -> None:
@@ -90,14 +95,17 @@ def load(path: str | os.PathLike[str]) -> Saved:
         name: _read_checked(folder, name, digest) for name, digest in config["files"].items()
     }
     if ARRAYS not in contents or TRACE not in contents:
-        raise _damaged(folder / CONFIG, "it does not list every file")
+        raise damaged(folder / CONFIG, "it does not list every file")
     arrays = _unpack(folder, contents[ARRAYS])
     words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
     model = _model(folder, config, arrays, words)
     fitted = _fitted(folder, config, model)
     per_row = _per_row(folder, arrays, model.n_clusters)
     trace = _parse_trace(folder, contents[TRACE])
-    return Saved(config["estimator"], config["parameters"], fitted, model, per_row, trace)
+    documents = contents.get(DOCUMENTS)
+    corpus = _corpus(folder, arrays, model, per_row["labels"].size)
+    head = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
+    return Saved(*head, documents, corpus)
 
 
 def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
@@ -107,7 +115,7 @@ def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
     try:
         return {name: np.array(array) for name, array in unpack(content).items()}
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(folder / ARRAYS, str(error)) from None
+        raise damaged(folder / ARRAYS, str(error)) from None
 
 
 def _files(saved: Saved) -> dict[str, bytes]:
@@ -124,11 +132,14 @@ def _files(saved: Saved) -> dict[str, bytes]:
         "held": frozen.held,
         "beta": urn.beta[:1] if uniform else urn.beta,
         **saved.per_row,
+        **({} if saved.corpus is None else _corpus_arrays(saved.corpus)),
     }
     files = {ARRAYS: pack({name: np.ascontiguousarray(a) for name, a in arrays.items()})}
     if model.words is not None:
         files[WORDS] = "".join(_escape(word) + "\n" for word in model.words).encode(*UTF8)
     files[TRACE] = _trace_csv(saved.trace)
+    if saved.documents is not None:
+        files[DOCUMENTS] = saved.documents
     config = {
         "schema": SCHEMA,
         "version": __version__,
@@ -179,7 +190,9 @@ def _check_replaceable(target: Path) -> None:
         raise ModelFileError(
             f"{target} exists and is not a coterie model; name a new folder, or remove it first."
         )
-    others = sorted({path.name for path in target.iterdir()} - {ARRAYS, WORDS, TRACE, CONFIG})
+    others = sorted(
+        {path.name for path in target.iterdir()} - {ARRAYS, WORDS, TRACE, DOCUMENTS, CONFIG}
+    )
     if others:
         raise ModelFileError(
             f"{target} holds files that are not the model's ({', '.join(others[:3])}); move them, or"
@@ -194,37 +207,37 @@ def _read_config(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ModelFileError(f"{folder} is not a coterie model: it has no {CONFIG}.")
     if path.stat().st_size > MAX_CONFIG_BYTES:
-        raise _damaged(path, "it is far too large")
+        raise damaged(path, "it is far too large")
     try:
         config = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        raise _damaged(path, "it is not valid JSON") from None
+        raise damaged(path, "it is not valid JSON") from None
     schema = config.get("schema") if isinstance(config, dict) else None
     if not isinstance(schema, int):
-        raise _damaged(path, "it has no schema number")
+        raise damaged(path, "it has no schema number")
     if schema > SCHEMA:
         raise ModelFileError(
             f"{path} was written by a newer coterie (schema {schema}, version"
             f" {config.get('version')}); this one reads up to schema {SCHEMA}: upgrade coterie."
         )
     if config.get("checksum") != _config_digest(config):
-        raise _damaged(path, "its checksum differs")
+        raise damaged(path, "its checksum differs")
     kinds = {"estimator": str, "parameters": dict, "fitted": dict, "urn": dict, "files": dict}
     for name, kind in kinds.items():
         if not isinstance(config.get(name), kind):
-            raise _damaged(path, f"{name!r} is missing")
+            raise damaged(path, f"{name!r} is missing")
     return dict(config)
 
 
 def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
-    if name not in (ARRAYS, WORDS, TRACE):
-        raise _damaged(folder / CONFIG, f"it names a file that no model has ({name!r})")
+    if name not in (ARRAYS, WORDS, TRACE, DOCUMENTS):
+        raise damaged(folder / CONFIG, f"it names a file that no model has ({name!r})")
     try:
         content = (folder / name).read_bytes()
     except OSError:
-        raise _damaged(folder / name, "it is missing") from None
+        raise damaged(folder / name, "it is missing") from None
     if hashlib.sha256(content).hexdigest() != digest:
-        raise _damaged(folder / name, "its checksum differs")
+        raise damaged(folder / name, "its checksum differs")
     return content
 
 
@@ -234,7 +247,7 @@ def _model(
     """Check shapes and ranges, so that a hostile folder cannot make a kernel read out of bounds."""
     path = folder / ARRAYS
     if not set(arrays) >= _MODEL_ARRAYS:
-        raise _damaged(path, "arrays are missing")
+        raise damaged(path, "arrays are missing")
     size, total, ptr, cluster, held, beta = (
         arrays[name] for name in ("size", "total", "ptr", "cluster", "held", "beta")
     )
@@ -256,7 +269,7 @@ def _model(
         and (words is None or len(words) == n_words)
     )
     if not ok or (np.bincount(cluster, held, n_clusters) != total).any():
-        raise _damaged(path, "its arrays do not fit together")
+        raise damaged(path, "its arrays do not fit together")
     beta = np.broadcast_to(beta, (n_words,)).copy()
     urn = config["urn"]
     numbers = {k: urn.get(k) for k in ("burst", "size_prior", "open_weight", "unit")}
@@ -268,7 +281,7 @@ def _model(
         and n_clusters <= urn["cap"] <= NO_CAP
     )
     if not sane:
-        raise _damaged(folder / CONFIG, "its urn makes no sense")
+        raise damaged(folder / CONFIG, "its urn makes no sense")
     changes: dict[str, Any] = {"cap": urn["cap"], **{k: float(v) for k, v in numbers.items()}}
     full = process(1.0, beta)._replace(**changes)
     return Model.make(full, size, total, ptr, cluster, held, words)
@@ -286,7 +299,7 @@ def _fitted(folder: Path, config: dict[str, Any], model: Model) -> dict[str, Any
         and (names is None or (isinstance(names, list) and len(names) == n_words))
     )
     if not ok:
-        raise _damaged(folder / CONFIG, "what was fitted is not all there")
+        raise damaged(folder / CONFIG, "what was fitted is not all there")
     return {"feature_names_in": None, **fitted}
 
 
@@ -297,11 +310,51 @@ def _per_row(
     for name, kind in _ROW_ARRAYS.items():
         array, labels = per_row[name], per_row["labels"]
         if array is None or labels is None or array.dtype != kind or array.shape != labels.shape:
-            raise _damaged(folder / ARRAYS, f"{name!r} is missing or does not fit")
+            raise damaged(folder / ARRAYS, f"{name!r} is missing or does not fit")
     labels = arrays["labels"]
     if labels.ndim != 1 or (labels < -1).any() or (labels >= n_clusters).any():
-        raise _damaged(folder / ARRAYS, "its labels name clusters that are not there")
+        raise damaged(folder / ARRAYS, "its labels name clusters that are not there")
     return {name: arrays[name] for name in _ROW_ARRAYS}
+
+
+def _corpus_arrays(corpus: Corpus) -> dict[str, npt.NDArray[Any]]:
+    counts = corpus.counts
+    return {
+        "doc_of_row": corpus.doc_of_row,
+        "doc_ptr": counts.ptr,
+        "doc_word": counts.word,
+        "doc_tally": counts.tally,
+        "doc_weight": counts.weight,
+    }
+
+
+def _corpus(
+    folder: Path, arrays: dict[str, npt.NDArray[Any]], model: Model, n_rows: int
+) -> Corpus | None:
+    """The training documents, where a model keeps them, checked like everything else."""
+    if "doc_ptr" not in arrays:
+        return None
+    names = ("doc_of_row", "doc_ptr", "doc_word", "doc_tally", "doc_weight")
+    rows, ptr, word, tally, weight = (arrays.get(name, np.zeros(0)) for name in names)
+    kinds = [np.dtype(k) for k in (np.int64, np.int64, np.int32, np.int32, np.int64)]
+    n_words = model.urn.beta.size
+    ok = (
+        [a.dtype for a in (rows, ptr, word, tally, weight)] == kinds
+        and all(a.ndim == 1 for a in (rows, ptr, word, tally, weight))
+        and rows.size == n_rows
+        and ptr.size > 1
+        and ptr[0] == 0
+        and bool((ptr[1:] > ptr[:-1]).all())
+        and word.size == tally.size == ptr[-1]
+        and weight.size == ptr.size - 1
+        and bool((word >= 0).all() and (word < n_words).all() and (tally > 0).all())
+        and bool((weight > 0).all() and (rows >= -1).all() and (rows < weight.size).all())
+        and np.unique(rows[rows >= 0]).size == weight.size
+    )
+    if not ok:
+        raise damaged(folder / ARRAYS, "its documents do not fit together")
+    length = np.add.reduceat(tally, ptr[:-1], dtype=np.int64)
+    return Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
 
 
 def _config_digest(config: dict[str, Any]) -> str:
@@ -309,7 +362,8 @@ def _config_digest(config: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
-def _damaged(path: Path, what: str) -> ModelFileError:
+def damaged(path: Path, what: str) -> ModelFileError:
+    """What to raise for a file of a model that cannot be used."""
     return ModelFileError(f"{path} is damaged: {what}. Save the model again, or restore a copy.")
 
 
@@ -331,9 +385,9 @@ def _parse_words(folder: Path, content: bytes) -> list[str]:
     try:
         words = [_unescape(line) for line in content.decode(*UTF8).split("\n")[:-1]]
     except UnicodeDecodeError:
-        raise _damaged(folder / WORDS, "it is not UTF-8") from None
+        raise damaged(folder / WORDS, "it is not UTF-8") from None
     if len(set(words)) < len(words):
-        raise _damaged(folder / WORDS, "a word is there twice")
+        raise damaged(folder / WORDS, "a word is there twice")
     return words
 
 
@@ -355,4 +409,4 @@ def _parse_trace(folder: Path, content: bytes) -> Trace:
             [SweepRecord(*map(int, line[:whole]), *map(float, line[whole:])) for line in lines]
         )
     except (ValueError, TypeError, csv.Error):
-        raise _damaged(folder / TRACE, "a line cannot be read") from None
+        raise damaged(folder / TRACE, "a line cannot be read") from None

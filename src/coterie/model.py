@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from coterie.counts import Counts
 from coterie.kernels import fixed
@@ -118,6 +118,43 @@ class Model:
         self._for_chunks(counts, own, False, n_jobs, take)
         return out
 
+    def best_probability(self, counts: Counts, n_jobs: int | None = None) -> Floats:
+        """p(cluster | document) of the most probable cluster of each document."""
+        out = np.empty(counts.n_docs)
+
+        def take(rows: Ints, scores: Floats) -> None:
+            out[rows] = np.exp(scores.max(axis=1) - logsumexp(scores, axis=1))
+
+        self._for_chunks(counts, None, False, n_jobs, take)
+        return out
+
+    def explain(self, counts: Counts) -> tuple[int, int, Floats, float]:
+        """For one document: its cluster, the runner-up, and the log-ratio of the two in parts.
+
+        The parts are one a distinct word, and one for the clusters' sizes. A word's part is the
+        log-ratio of its chances in the two, the normalisers shared out evenly over all words; exact,
+        so that the parts add up to the difference of the two log weights.
+        """
+        urn, f = self.urn, self.frozen
+        scores = np.empty((1, self.n_clusters))
+        nobody = np.full(1, -1, np.int64)
+        base = np.empty(self.n_clusters)
+        fixed.score(counts, urn, f, np.zeros(1, np.int64), nobody, False, scores, base)
+        ranked = np.argsort(-scores[0], kind="stable")
+        best, second = int(ranked[0]), int(ranked[:2][-1])
+        held = np.asarray(self.word_cluster[counts.word][:, [best, second]].todense()) * urn.unit
+        beta, c = urn.beta[counts.word][:, None], counts.tally[:, None]
+        gain = gammaln(held + beta + c) - gammaln(held + beta)
+        if urn.burst == 0.0:
+            gain = c * np.log(held + beta)
+        per_word = gain[:, 0] - gain[:, 1]
+        total = scores[0, best] - scores[0, second]
+        size = float(
+            np.log(f.size[best] + urn.size_prior) - np.log(f.size[second] + urn.size_prior)
+        )
+        per_word += (total - size - per_word.sum()) * counts.tally / counts.length[0]
+        return best, second, per_word, size
+
     def outlier_scores(
         self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
     ) -> Floats:
@@ -213,6 +250,21 @@ class Model:
         else:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, starts))
+
+
+def most_typical(
+    labels: Ints, typicality: Floats, length: Ints, n_clusters: int
+) -> list[npt.NDArray[np.int64]]:
+    """For each cluster its members, the most typical first, those below its median length last.
+
+    A single typical word does not represent much.
+    """
+    ranked = []
+    for cluster in range(n_clusters):
+        rows = np.flatnonzero(labels == cluster)
+        short = length[rows] < np.median(length[rows]) if rows.size else rows
+        ranked.append(rows[np.lexsort((rows, -typicality[rows], short))])
+    return ranked
 
 
 def _threads(n_jobs: int | None) -> int:

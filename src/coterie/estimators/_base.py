@@ -25,7 +25,7 @@ from coterie.counts import Corpus, Counts
 from coterie.errors import InvalidInput
 from coterie.estimators import _allowed, _read
 from coterie.estimators._allowed import Rule, either, flag, nothing, number, one_of, whole
-from coterie.model import Model
+from coterie.model import Model, most_typical
 from coterie.start import Init
 from coterie.urns import Urn
 
@@ -174,13 +174,11 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         """
         check_is_fitted(self)
         _allowed.check(f"{type(self).__name__}.representative_docs", {"n": whole(1)}, {"n": n})
-        typical, length = self._row_values()["typicality"], self._row_values()["length"]
-        picked = []
-        for cluster in range(self.n_clusters_):
-            rows = np.flatnonzero(self.labels_ == cluster)
-            short = length[rows] < np.median(length[rows]) if rows.size else rows
-            picked.append(rows[np.lexsort((rows, -typical[rows], short))[:n]])
-        return picked
+        values = self._row_values()
+        ranked = most_typical(
+            self.labels_, values["typicality"], values["length"], self.n_clusters_
+        )
+        return [rows[:n] for rows in ranked]
 
     def outliers(self, by: str = "singletons", threshold: float = 0.0) -> npt.NDArray[np.bool_]:
         """Which training rows are outliers.

@@ -90,7 +90,9 @@ def learn(
     return corpus, words
 
 
-def encode(kind: str, X: Any, owner: str, words: list[str] | None, learnt_from: str) -> Corpus:
+def encode(
+    kind: str, X: Any, owner: str, words: list[str] | None, learnt_from: str = "texts"
+) -> Corpus:
     """A corpus to score, in a fitted model's words; unknown words are dropped."""
     if kind == "matrix":
         return counts.from_matrix(X, owner)

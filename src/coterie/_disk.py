@@ -1,0 +1,51 @@
+"""Writing files so that a crash leaves the old one or the new one, never a half."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from coterie.errors import ModelFileError
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write beside the target, flush to disk, rename: the old or the new file, never a half."""
+    with beside(path) as (name, file):
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        os.replace(name, path)
+        flush_folder(path.parent)
+
+
+@contextmanager
+def beside(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """A temporary file next to `path`, gone afterwards; what the system refuses is said in words."""
+    try:
+        name = str(path.parent / f".{path.name}.{secrets.token_hex(8)}")
+        # not tempfile's 0600: others may read what is written, as any new file
+        handle = os.open(
+            name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+        )
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield name, file
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def flush_folder(folder: Path) -> None:
+    """Make a rename durable, where the system lets a folder be flushed."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

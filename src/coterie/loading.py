@@ -1,0 +1,35 @@
+"""load(): open a saved model, whatever it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from coterie import io
+from coterie.clustering import Clustering, restore
+from coterie.errors import ModelFileError
+from coterie.estimators._base import BaseMixture
+from coterie.estimators.gsdmm import GSDMM
+from coterie.estimators.gsdpmm import GSDPMM
+
+_KNOWN: dict[str, type[BaseMixture]] = {cls.__name__: cls for cls in (GSDMM, GSDPMM)}
+
+
+def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
+    """Open a model folder written by `save`; runs no code from it.
+
+    >>> import coterie, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "fruit"
+    >>> coterie.GSDMM(5, random_state=1).fit([["apple", "pie"], ["car", "race"]]).save(folder)
+    >>> coterie.load(folder).labels_.shape
+    (2,)
+    """
+    saved = io.load(path)
+    if saved.estimator == "Clustering":
+        return restore(saved, Path(path))
+    if saved.estimator not in _KNOWN:
+        raise ModelFileError(
+            f"{path} holds a {saved.estimator!r}, which this version of coterie does not know:"
+            " upgrade coterie."
+        )
+    return _KNOWN[saved.estimator]._restore(saved)
