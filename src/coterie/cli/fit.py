@@ -1,0 +1,195 @@
+"""`coterie fit`: a file in; table, clusters, report and model out, and a summary to read."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coterie._version import __version__
+from coterie.cli import places, sources, summary
+from coterie.cli.progress import Stages
+from coterie.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from coterie.clustering import Clustering
+
+# FILE's kind -> the table's, unless told otherwise; all others become csv
+_LIKE = {".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
+_LIKE |= {".parquet": "parquet", ".pq": "parquet"}
+
+
+def run(
+    file: str,
+    out: str | None,
+    *,
+    format: str | None,
+    model: Path | None,
+    report: Path | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    options: dict[str, Any],
+) -> None:
+    """Check, cluster, write, tell."""
+    sources.check_file(file)
+    given = _python_values(options)
+    target = out if out is not None else f"{sources.stem_of(file)}.coterie"
+    if target == "-" and as_json:
+        raise InvalidInput("--json and -o - both want standard output; leave one of them out.")
+    _check_places(file, target, format, model, report, force)
+    stages = Stages(quiet)
+    try:
+        stages.enter("starting")
+        from coterie.clustering import cluster
+
+        def enter(stage: str) -> None:
+            if stage == "settling" and not stages.n_sweeps:
+                raise KeyboardInterrupt  # in the first sweep: what is there is a random start
+            stages.enter(stage)
+
+        groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
+        stages.enter("describing")
+        _ = groups.table, groups.clusters
+        kind = format or places.kind_of(target) or _like(file)
+        paths = _write(groups, target, kind, model, report, stages, sources.stem_of(file))
+    finally:
+        stages.close()
+    facts = _facts(groups, stages, paths)
+    if as_json:
+        sys.stdout.write(json.dumps(facts) + "\n")
+    elif target == "-":
+        places.print_table(groups.table, format)
+    if not quiet and not as_json:
+        summary.show(groups, facts, to_stderr=target == "-")
+
+
+def _python_values(options: dict[str, Any]) -> dict[str, Any]:
+    """The options as `cluster` takes them; those not given are left to its defaults."""
+    given = {name: value for name, value in options.items() if value is not None}
+    given["min_df"] = _df("--min-df", options["min_df"])
+    given["max_df"] = _df("--max-df", options["max_df"])
+    if options["language"].lower() == "none":
+        given["language"] = None
+    seconds = options["max_time"]
+    if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
+        raise InvalidInput(f"--max-time must be a number of seconds above 0; got {seconds:g}.")
+    return given
+
+
+def _df(option: str, value: str) -> int | float | str:
+    if value == "auto":
+        return value
+    for number in (int, float):
+        try:
+            return number(value)
+        except ValueError:
+            continue
+    raise InvalidInput(
+        f"{option} must be a number of texts (5), a share of them (0.01) or auto; got {value!r}."
+    )
+
+
+def _check_places(
+    file: str,
+    target: str,
+    format: str | None,
+    model: Path | None,
+    report: Path | None,
+    force: bool,
+) -> None:
+    if target != "-":
+        kind = places.kind_of(target)
+        if kind is not None and format not in (None, kind):
+            raise InvalidInput(f"--format {format} does not fit the ending of {target}.")
+        places.check(Path(target), force, source=file, folder=kind is None)
+    elif format == "parquet" and sys.stdout.isatty():
+        raise InvalidInput("A parquet file is nothing for a terminal; name a file with -o.")
+    if model is not None:
+        places.check_model(model, force)
+    if report is not None:
+        places.check(report, force, source=file)
+        if target != "-" and report.absolute() == Path(target).absolute():
+            raise InvalidInput("-o and --report name the same file; write to two.")
+
+
+def _like(file: str) -> str:
+    suffixes = [s.lower() for s in Path(file).suffixes if s.lower() not in (".gz", ".gzip")]
+    return _LIKE.get(suffixes[-1], "csv") if suffixes else "csv"
+
+
+def _write(
+    groups: Clustering,
+    target: str,
+    kind: str,
+    model: Path | None,
+    report: Path | None,
+    stages: Stages,
+    title: str,
+) -> dict[str, str]:
+    """Write what was asked for; the folder OUT appears last, and whole. Returns what is where."""
+    if target != "-" and places.kind_of(target) is None:
+        out = Path(target)
+        with places.folder(out) as fresh:
+            paths = {"folder": str(out)}
+            _page(groups, report or fresh / "report.html", title, stages)
+            paths["report"] = str(report or out / "report.html")
+            stages.enter("writing")
+            _save(groups, model or fresh / "model")
+            paths["model"] = str(model or out / "model")
+            places.write_table(groups.table, fresh / f"table.{kind}", kind)
+            paths["table"] = str(out / f"table.{kind}")
+            _cluster_table(groups).write_csv(fresh / "clusters.csv")
+            paths["clusters"] = str(out / "clusters.csv")
+            facts = {"made_by": places.MADE_BY, **_facts(groups, stages, paths)}
+            (fresh / places.RUN).write_text(json.dumps(facts, indent=2), encoding="utf-8")
+        return paths
+    paths = {}
+    if report is not None:
+        _page(groups, report, title, stages)
+        paths["report"] = str(report)
+    stages.enter("writing")
+    if model is not None:
+        _save(groups, model)
+        paths["model"] = str(model)
+    if target != "-":
+        with places.file(Path(target)) as fresh:
+            places.write_table(groups.table, fresh, kind)
+        paths["table"] = target
+    return paths
+
+
+def _page(groups: Clustering, path: Path, title: str, stages: Stages) -> None:
+    stages.enter("report")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    groups.report(path, title=title)
+
+
+def _save(groups: Clustering, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    groups.save(path)
+
+
+def _cluster_table(groups: Clustering) -> Any:
+    """The clusters as a plain table: words in one cell, a column for each example."""
+    clusters = groups.clusters
+    flat = clusters.drop("words", "examples")
+    series = type(clusters["name"])
+    examples = clusters["examples"].to_list()
+    columns = [series("words", [", ".join(words) for words in clusters["words"]])]
+    for i in range(max(map(len, examples), default=0)):
+        texts = [row[i] if i < len(row) else None for row in examples]
+        columns.append(series(f"example_{i + 1}", texts))
+    return flat.with_columns(columns)
+
+
+def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:
+    """What `--json` prints and run.json keeps."""
+    return {
+        "version": __version__,
+        **summary.facts(groups),
+        "stages": {name: round(seconds, 4) for name, seconds in stages.seconds.items()},
+        "paths": paths,
+    }

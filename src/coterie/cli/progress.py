@@ -1,0 +1,109 @@
+"""Stages of a command, live on stderr: a line each with its time, and the sweeps while sampling."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import Any
+
+from coterie.cli.words import duration
+
+_EVERY = 10.0  # seconds between lines about sweeps where nothing can be drawn (a log file)
+_LONG = 15.0  # seconds of sampling left that make Ctrl-C worth a word
+_RECENT = 5  # sweeps by which the time left is judged
+
+
+class Stages:
+    """`enter` a stage, `sweep` is a callback of the sampler, `close` at the end."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.seconds: dict[str, float] = {}
+        self.n_sweeps = 0
+        self._current: str | None = None
+        self._began = 0.0
+        self._detail = ""
+        self._last_line = 0.0
+        self._write = not quiet
+        self._bar: Any = None
+        self._task: Any = None
+        self._hinted = False
+        if quiet:
+            logging.getLogger("coterie").setLevel(logging.ERROR)
+        elif sys.stderr.isatty():
+            self._open()
+
+    def enter(self, name: str) -> None:
+        """The stage before is done, this one begins."""
+        self._leave()
+        self._current, self._began, self._detail = name, time.perf_counter(), ""
+        self._last_line = self._began
+        if self._bar is not None:
+            self._task = self._bar.add_task(name, total=None, detail="", bar=False)
+
+    def sweep(self, event: Any) -> None:
+        """Show the sweep just done."""
+        line = event.record
+        self.n_sweeps = line.sweep
+        # the first sweep is the slowest, and on a new machine it waits for the compiler
+        recent = event.trace.records[1:][-_RECENT:]
+        each = sum(r.seconds for r in recent) / max(len(recent), 1)
+        left = each * (event.n_sweeps - line.sweep)
+        found = (
+            f"{line.clusters:,} clusters · {line.moved:,} moved"
+            f" · log-likelihood/word {line.log_likelihood:.3f}"
+        )
+        self._detail = f"{line.sweep} sweeps · {found}"
+        when = f"{duration(left)} left at most · " if recent else ""
+        now = f"sweep {line.sweep}/{event.n_sweeps} · {when}{found}"
+        if self._bar is not None:
+            if left > _LONG and not self._hinted:
+                self._hinted = True
+                self._bar.console.print(
+                    "  Ctrl-C stops here and keeps what was found.", style="dim"
+                )
+            self._bar.update(
+                self._task, completed=line.sweep, total=event.n_sweeps, detail=now, bar=True
+            )
+        elif self._write and time.perf_counter() - self._last_line > _EVERY:
+            self._last_line = time.perf_counter()
+            sys.stderr.write(f"{self._current}: {now}\n")
+
+    def close(self) -> None:
+        """The last stage is done, or everything is off."""
+        self._leave()
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _leave(self) -> None:
+        if self._current is None:
+            return
+        took = time.perf_counter() - self._began
+        self.seconds[self._current] = self.seconds.get(self._current, 0.0) + took
+        detail = f"{duration(took):>8}" + (f"  {self._detail}" if self._detail else "")
+        if self._bar is not None:
+            self._bar.update(self._task, total=1, completed=1, detail=detail, bar=False)
+        elif self._write:
+            sys.stderr.write(f"{self._current:<11} {detail}\n")
+        self._current = None
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+        from rich.table import Column
+        from rich.text import Text
+
+        class Bar(BarColumn):
+            def render(self, task: Any) -> Any:
+                return super().render(task) if task.fields["bar"] else Text("")
+
+        self._bar = Progress(
+            SpinnerColumn(finished_text="[green]✓[/]"),
+            TextColumn("{task.description}", table_column=Column(min_width=11)),
+            Bar(bar_width=16),
+            TextColumn("{task.fields[detail]}", style="dim", table_column=Column(no_wrap=True)),
+            console=Console(stderr=True, highlight=False),
+            redirect_stdout=False,
+        )
+        self._bar.start()

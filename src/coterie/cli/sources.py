@@ -1,0 +1,68 @@
+"""What a command reads: the user's file, and models saved before."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coterie.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from coterie.clustering import Clustering
+
+
+def check_file(file: str) -> None:
+    """Refuse a file that is not there before anything slow happens."""
+    if file == "-":
+        if sys.stdin is None or sys.stdin.closed:
+            raise InvalidInput("There is no standard input to read from.")
+        if sys.stdin.isatty():
+            sys.stderr.write("Reading texts, one a line; end with Ctrl-D.\n")
+        return
+    path = Path(file)
+    if path.exists():
+        return
+    folder = path.parent
+    if not folder.is_dir():
+        raise InvalidInput(f"There is no file {file!r}: the folder {str(folder)!r} does not exist.")
+    close = difflib.get_close_matches(path.name, [p.name for p in folder.iterdir()], 1)
+    hint = f" Did you mean {str(folder / close[0])!r}?" if close else ""
+    raise InvalidInput(f"There is no file {file!r}.{hint}")
+
+
+def stem_of(file: str) -> str:
+    """A file's name without its endings; "stdin" for standard input."""
+    if file == "-":
+        return "stdin"
+    path = Path(file)
+    name = path.resolve().name if path.is_dir() else path.name
+    for ending in (".gz", ".gzip"):
+        name = name.removesuffix(ending)
+    return (name if path.is_dir() else Path(name).stem) or "texts"
+
+
+def model_folder(path: Path) -> Path:
+    """The model itself, whether it was named or the folder around it."""
+    if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
+        return path / "model"
+    if path.is_dir() and not (path / "config.json").exists():
+        raise InvalidInput(
+            f"{path} holds no model; name a folder that coterie fit or Clustering.save wrote."
+        )
+    return path
+
+
+def open_model(path: Path) -> Clustering:
+    """The clustering that was saved."""
+    from coterie.clustering import Clustering
+    from coterie.loading import load
+
+    found = load(model_folder(path))
+    if not isinstance(found, Clustering):
+        raise InvalidInput(
+            f"{path} holds a {type(found).__name__}, made in Python: open it there with coterie.load."
+            " The command line works with what coterie fit or Clustering.save wrote."
+        )
+    return found

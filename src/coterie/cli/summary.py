@@ -1,0 +1,140 @@
+"""A clustering in the terminal: the largest clusters, what to know about them, what to do next."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+from coterie.cli.words import duration, in_terms_of_options, one_line, tame
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from coterie.clustering import Clustering
+
+SHOWN = 12  # clusters
+_WIDTH = 110  # where there is no terminal to ask
+
+
+def facts(groups: Clustering) -> dict[str, Any]:
+    """A clustering as plain data for JSON."""
+    clusters = [
+        {name: _plain(value) for name, value in row.items()}
+        for row in groups.clusters.iter_rows(named=True)
+    ]
+    return {
+        "n_texts": len(groups.rows),
+        "n_clusters": groups.n_clusters,
+        "n_without_words": int((groups.labels < 0).sum()),
+        "text_column": groups.rows.column,
+        "converged": groups.converged,
+        "reason": groups.reason,
+        "seconds": _plain(round(groups.seconds, 4)),
+        "settings": [setting._asdict() for setting in groups.settings],
+        "notes": notes(groups),
+        "clusters": clusters,
+    }
+
+
+def notes(groups: Clustering) -> list[str]:
+    """What the user should know, in terms of options; the table may have added to it."""
+    later = [note for note in groups.rows.notes if note not in groups.notes]
+    return [in_terms_of_options(note) for note in [*groups.notes, *later]]
+
+
+def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> None:
+    """Print it."""
+    console = open_console(to_stderr)
+    clusters(console, groups)
+    bullets(console, "Notes", said["notes"])
+    stopped = groups.reason.partition(";")[0]
+    if stopped.startswith(("interrupted", "time budget")):
+        bullets(console, "Stopped early", [f"{stopped}; what was found by then was kept."])
+    bullets(console, "Time", [" · ".join(_times(said["stages"]))])
+    what = {
+        "table": "your rows, with cluster, probability and outlier_score",
+        "clusters": "names, sizes, words and examples",
+        "report": "a page to look at: open it in a browser",
+        "model": "for coterie predict, info and report",
+    }
+    shown = [(said["paths"][name], about) for name, about in what.items() if name in said["paths"]]
+    width = max((len(path) for path, _ in shown), default=0)
+    bullets(console, "Written", [f"{path:<{width}}  {about}" for path, about in shown])
+    bullets(console, "Not what you need?", how_to_change(groups))
+
+
+def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
+    """A heading, and a table of the largest clusters."""
+    from rich.table import Table
+    from rich.text import Text
+
+    empty = int((groups.labels < 0).sum())
+    n_rows, n = len(groups.rows), groups.n_clusters
+    said = f"{n_rows:,} text{'s' * (n_rows != 1)} in {n:,} cluster{'s' * (n != 1)}"
+    said += f" ({empty:,} without words: cluster -1)" if empty else ""
+    console.print()
+    console.print(Text(said, style="bold"))
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for heading in ("cluster", "texts", "share"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    # widths are said outright: left to itself, a long example takes the other columns' room
+    room = max(console.width - 30, 30)
+    named = min(max(len(one_line(name)) for name in groups.names[:most]), room * 2 // 5)
+    table.add_column("name", no_wrap=True, overflow="ellipsis", width=named)
+    table.add_column("for example", no_wrap=True, max_width=room - named, style="dim")
+    for row in groups.clusters.head(most).iter_rows(named=True):
+        example = row["examples"][0] if row["examples"] else ""
+        table.add_row(
+            str(row["cluster"]),
+            f"{row['size']:,}",
+            f"{row['share']:.1%}",
+            Text(one_line(row["name"])),
+            Text(one_line(example)),
+        )
+    console.print(table)
+    if n > most:
+        rest = int(groups.model.frozen.size[most:].sum())
+        console.print(Text(f"... and {n - most:,} more, with {rest:,} texts", style="dim"))
+
+
+def how_to_change(groups: Clustering) -> list[str]:
+    """Which options give fewer or more clusters, with values to try."""
+    beta = next((float(s.value) for s in groups.settings if s.name == "beta"), 0.1)
+    fewer = f"fewer, broader clusters: --beta {beta * 3:.3g}"
+    if groups.n_clusters > 5:
+        fewer += f", or --n-clusters {groups.n_clusters // 3} (at most so many)"
+    return [*([fewer] if groups.n_clusters > 1 else []), f"more, finer ones: --beta {beta / 3:.2g}"]
+
+
+def open_console(to_stderr: bool = False) -> Console:
+    """Where people read; plain text where it is not a terminal."""
+    from rich.console import Console
+
+    stream = sys.stderr if to_stderr else sys.stdout
+    width = None if stream.isatty() else _WIDTH
+    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
+
+
+def bullets(console: Console, heading: str, lines: list[str]) -> None:
+    """A heading with lines under it; other people's words in them do no harm."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if not lines:
+        return
+    console.print()
+    console.print(Text(heading, style="bold"))
+    for line in lines:
+        console.print(Padding(Text(str(tame(line))), (0, 0, 0, 2), expand=False))
+
+
+def _times(stages: dict[str, float]) -> list[str]:
+    """The stages that took a share worth knowing, and all of them together."""
+    total = sum(stages.values())
+    told = [(name, t) for name, t in stages.items() if t >= 0.02 * total or name == "report"]
+    return [*(f"{name} {duration(t)}" for name, t in told), f"{duration(total)} in all"]
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
