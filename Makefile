@@ -12,8 +12,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # so these stamps go stale only when one of the two files changes.
 DEV := .venv/.dev-installed
 BENCH := .venv/.bench-installed
+DOCS := .venv/.docs-installed
 
-.PHONY: help install check fix test bench demo build clean
+.PHONY: help install check fix test bench demo docs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -39,6 +40,11 @@ bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="sp
 demo: $(DEV) ## cluster a small built-in corpus and show the result
 	$(BIN)/python -m coterie.demo $(ARGS)
 
+docs: $(DOCS) ## build the documentation into site/ (static pages, readable offline)
+	rm -rf site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -d .cache/docs docs site
+	$(BIN)/python tools/check_site.py site
+
 build: $(DEV) ## make wheel and sdist in dist/, then try the wheel in an empty environment
 	rm -rf dist
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .
@@ -49,7 +55,7 @@ build: $(DEV) ## make wheel and sdist in dist/, then try the wheel in an empty e
 	NUMBA_CACHE_DIR="$$try/numba" venv/bin/python -I try_wheel.py
 
 clean: ## remove .venv, caches and builds
-	rm -rf .venv .cache build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .cache build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests tools benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -61,4 +67,8 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 
 $(BENCH): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt -e ".[bench]"
+	@touch $@
+
+$(DOCS): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet -c constraints.txt -e ".[docs]"
 	@touch $@

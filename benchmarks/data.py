@@ -52,13 +52,17 @@ def build(spec: dict[str, Any]) -> Corpus:
     )
 
 
+def folder() -> Path:
+    """Where the corpora are."""
+    return Path(os.environ.get("COTERIE_DATA") or ROOT.parent / "shared" / "data")
+
+
 def load(name: str) -> Corpus:
     """A corpus of the data folder, split at spaces.
 
     Documents without a word are left out: they have no cluster, and systems count them differently.
     """
-    folder = Path(os.environ.get("COTERIE_DATA") or ROOT.parent / "shared" / "data")
-    path = folder / f"{name}.jsonl.gz"
+    path = folder() / f"{name}.jsonl.gz"
     if not path.is_file():
         raise DataMissing(
             f"{name}.jsonl.gz is missing: set COTERIE_DATA to the folder of the benchmark corpora."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import memory, mixing, outliers, quality, scale, speed
+from . import front_door, memory, mixing, outliers, quality, scale, speed
 from .store import HERE, Row, read
 from .tables import Verdict, asked_and_measured
 
@@ -15,6 +15,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "quality": quality,
     "mixing": mixing,
     "outliers": outliers,
+    "front_door": front_door,
 }
 
 

@@ -1,9 +1,12 @@
-"""Try an installed coterie as a stranger would: fit, save, load, predict. `make build` runs it.
+"""Try an installed coterie as a stranger would: fit, save, load, predict, report, command.
+
+`make build` runs it.
 
 It runs in an empty environment, outside the checkout, so it fails when the wheel lacks a file or
 a dependency that the development environment happens to have.
 """
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -36,6 +39,17 @@ def main() -> None:
     np.testing.assert_array_equal(loaded.predict(DOCUMENTS), labels)
     one_by_one = [loaded.predict([words])[0] for words in DOCUMENTS[:6]]
     np.testing.assert_array_equal(one_by_one, labels[:6])
+
+    texts = [" ".join(words) for words in DOCUMENTS]
+    groups = coterie.cluster(texts)
+    with tempfile.TemporaryDirectory() as folder:
+        assert groups.report(Path(folder) / "report.html").stat().st_size > 10_000
+        groups.save(Path(folder) / "model")
+        again = coterie.load(Path(folder) / "model")
+    np.testing.assert_array_equal(again.predict(texts), groups.labels)
+    command = Path(sys.executable).with_name("coterie")
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert coterie.__version__ in said.stdout
 
     print(f"coterie {coterie.__version__} works from its wheel ({fitted.n_clusters_} clusters).")
 

@@ -1,0 +1,103 @@
+"""README and docs tell the truth: their code runs, their commands and the files they link to exist."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coterie
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+HAS_REPORT = find_spec("coterie.report.data") is not None
+HAS_CLI = find_spec("coterie.cli") is not None
+RUN = "import sys; from coterie.cli import main; sys.exit(main())"
+
+
+def blocks(page: Path, language: str) -> list[tuple[int, str]]:
+    """(line number, code) of every fenced block of a language."""
+    text = page.read_text(encoding="utf-8")
+    found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, m.start(1)), m[1]) for m in found]
+
+
+def shell_lines() -> list[str]:
+    return sorted(
+        {line for page in PAGES for _, block in blocks(page, "sh") for line in block.splitlines()}
+    )
+
+
+@EVERY_PAGE
+def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block runs, in the page's order and in one namespace, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    left_out = []
+    for line, code in blocks(page, "python"):
+        if not HAS_REPORT and ".report(" in code:
+            left_out.append(line)
+            continue
+        exec(compile("\n" * line + code, str(page), "exec"), namespace)
+    if left_out:
+        pytest.skip(f"coterie.report.data is not there: blocks at lines {left_out} did not run")
+
+
+def test_no_block_is_missed() -> None:
+    """A block in a language that no test knows would go untested."""
+    for page in PAGES:
+        opened = re.findall(r"^ *```(\S+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(opened) <= {"python", "sh", "{toctree}", "{eval-rst}"}, page
+
+
+@pytest.mark.parametrize("line", [line for line in shell_lines() if "coterie" in line])
+def test_commands(line: str) -> None:
+    """The subcommand is there, and so are its options."""
+    if not HAS_CLI:
+        pytest.skip("coterie.cli is not there")
+    words = shlex.split(line, comments=True)
+    called = words[words.index("coterie") + 1 :]
+    options = {word.partition("=")[0] for word in called if re.match("--?[a-z]", word)}
+    shown = set(re.findall(r"(?<!\S)--?[a-z][\w-]*", shown_help(called[0])))
+    assert options <= shown, f"{line}: {called[0]} --help shows {sorted(shown)}"
+
+
+@cache
+def shown_help(command: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, command, "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_make_targets() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
+    named = {m[1] for line in shell_lines() if (m := re.match(r"make (\w+)", line))}
+    assert {"demo", "test"} <= named <= targets
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links(name: str) -> None:
+    """Sphinx checks the links within docs/; these two are read in the repository."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (ROOT / target).exists(), target
+
+
+def test_reference_has_every_public_name() -> None:
+    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for name in set(coterie.__all__) - {"__version__"}:
+        assert f"coterie.{name}" in reference, name
