@@ -212,14 +212,18 @@ class Model:
         return [[(int(word[i]), float(value[i])) for i in row] for row in rows]
 
     def typicality(self, counts: Counts, labels: Ints) -> Floats:
-        """Mean ln(phi / p(word)) over a document's words, in the cluster given for it."""
+        """Mean phi ln(phi / p(word)) over a document's words, in the cluster given for it.
+
+        What ranks the words of a cluster ranks its texts: a rare word that happens to be there only
+        adds little.
+        """
         f, urn = self.frozen, self.urn
         cluster = np.repeat(labels, np.diff(counts.ptr))
         held = np.asarray(self.word_cluster[counts.word, cluster]).ravel()
         phi = (held * urn.unit + urn.beta[counts.word]) / (f.total * urn.unit + urn.beta_sum)[
             cluster
         ]
-        gain = counts.tally * np.log(phi / self.word_share[counts.word])
+        gain = counts.tally * phi * np.log(phi / self.word_share[counts.word])
         return np.asarray(np.add.reduceat(gain, counts.ptr[:-1]) / counts.length)
 
     def _for_chunks(

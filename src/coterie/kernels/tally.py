@@ -35,6 +35,20 @@ def tally(ptr, ids, word, amount, new_ptr, seen, where):
 
 
 @kernel
+def document_frequency(ptr, ids, seen, frequency):
+    """Equivalent to: frequency[w] = number of documents that hold w. Negative ids are skipped.
+
+    `seen` (all -1) is scratch, one entry a word.
+    """
+    for d in range(ptr.size - 1):
+        for i in range(ptr[d], ptr[d + 1]):
+            w = ids[i]
+            if w >= 0 and seen[w] != d:
+                seen[w] = d
+                frequency[w] += 1
+
+
+@kernel
 def fingerprints(ptr, word, amount, high, low):
     """Two 64-bit sums a document that do not depend on the order of its words."""
     for d in range(ptr.size - 1):

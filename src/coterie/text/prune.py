@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.errors import InvalidInput
+from coterie.kernels import tally
 
 
 @dataclass(frozen=True)
@@ -96,12 +97,9 @@ def document_frequency(
     ptr: npt.NDArray[np.int64], ids: npt.NDArray[np.int32], n_words: int
 ) -> npt.NDArray[np.int64]:
     """In how many documents each word occurs. Negative ids are skipped."""
-    doc = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    known = ids >= 0
-    pairs = doc[known] * max(n_words, 1) + ids[known]
-    pairs.sort()
-    distinct = pairs[np.diff(pairs, prepend=-1) != 0]
-    return np.bincount(distinct % max(n_words, 1), minlength=n_words)
+    frequency = np.zeros(n_words, np.int64)
+    tally.document_frequency(ptr, ids, np.full(max(n_words, 1), -1, np.int64), frequency)
+    return frequency
 
 
 def _documents(name: str, value: Any, n_docs: int) -> int:
