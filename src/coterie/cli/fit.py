@@ -43,6 +43,8 @@ def run(
     stages = Stages(quiet)
     try:
         stages.enter("starting")
+        import polars  # noqa: F401  loading the library is starting, not reading
+
         from coterie.clustering import cluster
 
         def enter(stage: str) -> None:
