@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from coterie.errors import InvalidInput
@@ -374,11 +374,14 @@ def test_columns_of_the_user_are_never_overwritten():
 
 
 # ---------------------------------------------------------------- any text
+NUMBERS = {"", "nan", "inf", "-inf", "+inf", "infinity", "true", "false"}
 anything = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
 @given(texts=st.lists(anything, min_size=1, max_size=5))
 def test_any_text_survives_a_csv_and_a_list(tmp_path_factory, texts):
+    assume(any(character.isalpha() for character in "".join(texts)))  # else a column of numbers
+    assume(not all(text.strip().lower() in NUMBERS for text in texts))
     path = tmp_path_factory.mktemp("any") / "x.csv"
     frame = pl.DataFrame({"id": [f"k{i}" for i in range(len(texts))], "text": texts})
     frame.write_csv(path, quote_style="always")

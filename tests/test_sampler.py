@@ -321,7 +321,9 @@ class TestInterrupt:
     def test_a_handler_of_the_program_is_put_back(self, docs: list[list[str]]) -> None:
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            GSDMM(30, n_sweeps=2, random_state=0).fit(docs)
+            ask = [lambda event: signal.raise_signal(signal.SIGINT)]
+            model = GSDMM(30, n_sweeps=2, random_state=0, callbacks=ask).fit(docs)
+            assert len(model.trace_) == 2, "a program that ignores Ctrl-C is not interrupted by it"
             assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         finally:
             signal.signal(signal.SIGINT, before)
@@ -341,6 +343,7 @@ class TestInterrupt:
             "import signal\n"
             "from coterie import GSDMM\n"
             "from coterie.demo import make_corpus\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
             "docs = make_corpus(500)[0]\n"
             "def tell(event):\n"
             "    if event.record.sweep == 2: print('running', flush=True)\n"

@@ -160,7 +160,8 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
     """
     asked = threading.Event()
     ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is None:  # None: not set from Python
+    # None: not set from Python. SIG_IGN: a background job, or a program that wants no Ctrl-C.
+    if not ours or signal.getsignal(signal.SIGINT) in (None, signal.SIG_IGN):
         yield asked.is_set
         return
 
