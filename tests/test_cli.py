@@ -237,7 +237,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("option", "value", "said"),
         [
-            ("--n-clusters", "0", "--n-clusters must be a whole number above 0; got 0"),
+            ("--n-clusters", "0", "--n-clusters must be a whole number of at least 1; got 0"),
             ("--alpha", "-1", "--alpha must"),
             ("--beta", "nan", "--beta must"),
             ("--sweeps", "0", "--sweeps must"),

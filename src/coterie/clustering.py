@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _rng, io, metrics, sampler, urns
+from coterie import _allowed, _rng, io, metrics, sampler, urns
+from coterie._allowed import Rule, either, nothing, number, whole
 from coterie._disk import write_atomically
 from coterie.backends import get_backend
 from coterie.counts import Corpus, Counts
@@ -30,6 +31,16 @@ from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 from coterie.trace import Trace
 
+ALLOWED: dict[str, Rule] = {
+    "n_clusters": either(nothing, whole(1, 2**53)),
+    "alpha": number(0.0, inclusive=False, high=1e100),
+    "beta": number(0.0, inclusive=False, high=1e9),
+    "n_sweeps": whole(1),
+    "random_state": whole(0),
+    "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
+    "max_time": either(nothing, number(0.0, inclusive=False)),
+    "callbacks": _allowed.callables,
+}
 ADDED = ("cluster", "probability", "outlier_score")  # columns of the table
 ALPHA, BETA, SWEEPS, TOL = 0.1, 0.2, 40, 2e-4
 PASSES = 20  # of settling, at most
@@ -124,16 +135,8 @@ def cluster(
     ['text', 'cluster', 'probability', 'outlier_score']
     """
     began = time.perf_counter()
-    _check(
-        n_clusters=n_clusters,
-        alpha=alpha,
-        beta=beta,
-        n_sweeps=n_sweeps,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        max_time=max_time,
-        callbacks=callbacks,
-    )
+    values = {name: value for name, value in locals().items() if name in ALLOWED}
+    _allowed.check("cluster", ALLOWED, values)
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding)
@@ -509,42 +512,3 @@ def _settings(
         Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),
         Setting("seed", str(seed), "the same seed gives the same clusters everywhere"),
     ]
-
-
-def _check(**values: Any) -> None:
-    """One sentence for the first parameter that cannot be used."""
-
-    def whole(value: Any, low: int) -> bool:
-        return isinstance(value, int | np.integer) and type(value) is not bool and int(value) >= low
-
-    def within(value: Any, low: float, high: float) -> bool:
-        number = isinstance(value, int | float | np.number) and type(value) is not bool
-        return number and bool(low <= value <= high)
-
-    v = values
-    calls = v["callbacks"]
-    rules = {
-        "n_clusters": (
-            v["n_clusters"] is None or whole(v["n_clusters"], 1),
-            "a whole number above 0",
-        ),
-        "alpha": (within(v["alpha"], 1e-100, 1e100), "a number above 0"),
-        "beta": (within(v["beta"], 1e-100, 1e9), "a number above 0"),
-        "n_sweeps": (whole(v["n_sweeps"], 1), "a whole number above 0"),
-        "random_state": (whole(v["random_state"], 0), "a whole number of at least 0"),
-        "n_jobs": (
-            v["n_jobs"] in (None, -1) or whole(v["n_jobs"], 1),
-            "None, -1 or a whole number above 0",
-        ),
-        "max_time": (
-            v["max_time"] is None or within(v["max_time"], 1e-9, math.inf),
-            "None or a number of seconds above 0",
-        ),
-        "callbacks": (
-            isinstance(calls, list | tuple) and all(callable(c) for c in calls),
-            "a list of callables",
-        ),
-    }
-    for name, (ok, allowed) in rules.items():
-        if not ok:
-            raise InvalidInput(f"{name} of cluster must be {allowed}; got {v[name]!r}.")

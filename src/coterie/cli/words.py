@@ -18,6 +18,7 @@ _OPTIONS = {
     "beta of cluster must": "--beta must",
     "n_sweeps of cluster must": "--sweeps must",
     "random_state of cluster must": "--seed must",
+    "must be None, or ": "must be ",  # an option left out
     "raise n_clusters": "raise --n-clusters",
     "min_df": "--min-df",
     "max_df": "--max-df",
@@ -29,8 +30,8 @@ _OPTIONS = {
 def in_terms_of_options(sentence: str) -> str:
     """A sentence of the library, for someone who uses the command line.
 
-    >>> in_terms_of_options("n_clusters of cluster must be a whole number above 0; got 0.")
-    '--n-clusters must be a whole number above 0; got 0.'
+    >>> in_terms_of_options("n_clusters of cluster must be None, or a whole number; got 0.5.")
+    '--n-clusters must be a whole number; got 0.5.'
     """
     for parameter, option in _OPTIONS.items():
         sentence = sentence.replace(parameter, option)

@@ -19,12 +19,12 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie import _rng, io, metrics, sampler
+from coterie import _allowed, _rng, io, metrics, sampler
+from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
 from coterie.backends import backend_names, get_backend
 from coterie.counts import Corpus, Counts
 from coterie.errors import InvalidInput
-from coterie.estimators import _allowed, _read
-from coterie.estimators._allowed import Rule, either, flag, nothing, number, one_of, whole
+from coterie.estimators import _read
 from coterie.model import Model, most_typical
 from coterie.start import Init
 from coterie.urns import Urn

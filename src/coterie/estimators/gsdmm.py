@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import urns
+from coterie._allowed import number, whole
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.estimators._allowed import number, whole
 from coterie.estimators._base import BaseMixture
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import urns
+from coterie._allowed import either, number, one_of
 from coterie.counts import Counts
-from coterie.estimators._allowed import either, number, one_of
 from coterie.estimators._base import BaseMixture
 
 AUTO_ALPHA = 0.1  # of the number of documents: the paper's setting

@@ -29,7 +29,8 @@ def whole(low: int, high: int | None = None) -> Rule:
     def rule(v: Any) -> str | None:
         if _is_whole(v) and v >= low and (high is None or v <= high):
             return None
-        return f"a whole number of at least {low}" + (f" and at most {high}" if high else "")
+        above = high is not None and _is_whole(v) and v > high
+        return f"a whole number of at least {low}" + (f" and at most {high}" if above else "")
 
     return rule
 
