@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ def _kernel_digest() -> str:
 # file it would run the old code. So every state of kernels/ has a cache of its own. This must
 # come before anything imports numba.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / f"numba-{_kernel_digest()}"))
+
+# A shell starts background jobs with Ctrl-C ignored; tests of Ctrl-C, and their children, need it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A first call compiles for seconds, so a time limit per example would only measure that. The same
 # examples every time: a run is green or red for what it tests.
