@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from tiny import corpus, from_bags, random_corpus, random_ids, random_labels, seeded
+from tiny import corpus, from_bags, promoted, random_corpus, random_ids, random_labels, seeded
 
 from coterie import state as state_room
 from coterie import urns
@@ -29,6 +29,7 @@ class Case(NamedTuple):
     urn: Urn
     z: np.ndarray
     documents: tuple[int, ...] = (0, 5)  # one among others, one alone
+    flag: np.ndarray | None = None  # which words promote: the promoted urn
 
 
 class Way(NamedTuple):
@@ -77,7 +78,22 @@ def _cases() -> dict[str, Case]:
         "seeded process, tied": Case(tied, seeded(process, aab=0.7, l=1.2), after_seeds, (0, 1, 5)),
         "seeded finite": Case(short, seeded(finite, aab=0.7, l=1.2), after_seeds),
     }
+    cases |= _promoted_cases(cases)
     return cases | {f"long, {name}": case for name, case in _long_cases().items()}
+
+
+RELATED = ("abde", "bac", "cb", "db", "eag", "gh", "hgi", "kd")  # words of one document, too
+
+
+def _promoted_cases(cases: dict[str, Case]) -> dict[str, Case]:
+    """The same states with related words, half of the words promoting."""
+    names = ["finite", "finite, short", "finite, tied", "process, short", "seeded process"]
+    out = {}
+    for name in names:
+        counts, urn, z, documents, _ = cases[name]
+        flag = (np.arange(counts.word.size) % 3 != 0).astype(np.uint8)
+        out[f"promoted {name}"] = Case(counts, promoted(urn, 0.3, *RELATED), z, documents, flag)
+    return out
 
 
 def _long_cases() -> dict[str, Case]:
@@ -114,7 +130,7 @@ def open_case(case: Case, way: Way) -> cpu.Handle:
     before = state_room.ROW_COST, gibbs.SAFE_NATS
     state_room.ROW_COST, gibbs.SAFE_NATS = way
     try:
-        state = state_room.from_labels(case.counts, case.urn, case.z.astype(np.int32))
+        state = state_room.from_labels(case.counts, case.urn, case.z.astype(np.int32), case.flag)
         assert state.z.tolist() == case.z.tolist()  # so that a slot is the reference's label
         return cpu.Handle(case.counts, case.urn, state)
     finally:
@@ -123,7 +139,7 @@ def open_case(case: Case, way: Way) -> cpu.Handle:
 
 def conditional(case: Case, d: int) -> dict[int, float]:
     """The reference's probabilities; -1 is a new cluster."""
-    label, log_weight = reference.log_weights(case.counts, case.urn, case.z, d)
+    label, log_weight = reference.log_weights(case.counts, case.urn, case.z, d, case.flag)
     weight = np.exp(log_weight - log_weight.max())
     return dict(zip(label.tolist(), (weight / weight.sum()).tolist(), strict=True))
 
@@ -155,9 +171,13 @@ def law(case: Case, way: Way, d: int) -> Law:
         given[:] = where, accept
         full_sums = stats[gibbs.FULL_SUMS]
         parts = (case.counts, case.urn, handle.state, handle.work, d)
+        promoted = gibbs.give(*parts) if case.urn.promotion else 0
         if handle.is_long[d]:
-            return int(gibbs.draw_long(*parts, where))
-        k = int(gibbs.draw_short(*parts, np.uint64(0)))
+            k = int(gibbs.draw_long(*parts, where, promoted))
+        else:
+            k = int(gibbs.draw_short(*parts, np.uint64(0), promoted))
+        if case.urn.promotion:
+            gibbs.take_back(*parts)
         return k if stats[gibbs.FULL_SUMS] == full_sums else None
 
     outcome(0.5, 0.0)
@@ -217,7 +237,7 @@ def opened_when_full() -> int:
             gibbs.uniform = lambda random, draw, u=1.0 - steps * 2.0**-53: (
                 u if draw % 2 == 0 else 0.0
             )
-            k = gibbs.draw_short(counts, case.urn, handle.state, handle.work, 16, np.uint64(0))
+            k = gibbs.draw_short(counts, case.urn, handle.state, handle.work, 16, np.uint64(0), 0)
             opened += int(k == NEW)
     return opened
 
@@ -242,6 +262,7 @@ RUNS = {
     "process": (1, urns.process(10.0, SMALL_BETA)),
     "tied": (3, urns.finite(100, 0.1, np.linspace(0.002, 0.05, 600))),
     "seeded": (1, seeded(urns.process(10.0, SMALL_BETA), aaabbc=1.0, xyz=0.5)),
+    "promoted": (1, promoted(urns.finite(100, 0.1, SMALL_BETA), 0.3, "abcd", "ba", "dac")),
 }
 CASES = _cases()
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_cases import CASES, RUNS, WAYS, Case, conditional, named, open_case, run_labels
 from scipy import stats
-from tiny import first_seen, from_bags, random_corpus, random_labels, seeded
+from tiny import first_seen, from_bags, promoted, random_corpus, random_labels, seeded
 
 from coterie import state as state_room
 from coterie import urns
@@ -72,7 +72,8 @@ def draw_one(case: Case, way: str, d: int, n: int) -> Counter[int]:
     """Draw document d again and again from the same state."""
     handle = open_case(case, WAYS[way])
     exact = conditional(case, d)
-    arrays = [a for a in (*handle.state, *handle.work) if a.size]
+    everything = (*handle.state, *handle.work, *handle.work.start)
+    arrays = [a for a in everything if isinstance(a, np.ndarray) and a.size]
     kept = [a.copy() for a in arrays]
     drawn: Counter[int] = Counter()
     for number in range(n):
@@ -120,7 +121,9 @@ def test_a_full_urn_opens_nothing_even_by_rounding():
 
 def assert_counted(counts: Counts, urn: Urn, state: State) -> None:
     """The state is what a recount of its labels gives, and its lists agree with each other."""
-    label, size, words = reference.count(counts, urn, state.z)
+    flag = state.flag if urn.promotion else None
+    label, size, words = reference.count(counts, urn, state.z, flag)
+    words = np.rint(words * urn.one)  # as it is stored: whole numbers of units
     width = state.size.size
     assert (state.z >= 0).all()
     assert_spread(state.size, label, size)
@@ -151,6 +154,7 @@ def assert_spread(per_slot: np.ndarray, label: np.ndarray, wanted: np.ndarray) -
 
 V = 90
 BETA = urns.per_word(0.1, V)
+RELATED = ("abcdefgh", "bac", "cfgk", "kabc", "xyz", "zx")
 URNS: dict[str, Urn] = {
     "finite": urns.finite(40, 0.1, BETA),
     "finite, many": urns.finite(500, 0.1, BETA),
@@ -161,6 +165,11 @@ URNS: dict[str, Urn] = {
     "process, crowded": urns.process(3000.0, BETA),
     "seeded process": seeded(urns.process(20.0, BETA), aabc=1.0, xyz=2.0, z=0.0),
     "seeded finite": seeded(urns.finite(60, 0.2, BETA), aabc=1.0, xyz=2.0),
+    "promoted": promoted(urns.finite(40, 0.1, BETA), 0.3, *RELATED),
+    "promoted process": promoted(urns.process(20.0, BETA), 1 / 3, *RELATED),
+    "promoted seeded": promoted(
+        seeded(urns.process(20.0, BETA), aabc=1.0, xyz=2.0), 0.25, *RELATED
+    ),
 }
 STARTS = ["random", "one", "online", 7, "labels"]
 

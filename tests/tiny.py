@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _rng
+from coterie import _rng, urns
 from coterie.counts import Counts, from_ids
 from coterie.urns import Urn
 
@@ -36,6 +36,16 @@ def seeded(urn: Urn, **weight_of: float) -> Urn:
         seed_word=np.concatenate([word for word, _ in bags]).astype(np.int32),
         seed_count=np.concatenate([amount for _, amount in bags]).astype(np.int32),
     )
+
+
+def promoted(urn: Urn, amount: float, *related: str) -> Urn:
+    """promoted(urn, 0.3, "abc"): an urn on which a promotes b and c by 0.3 each; b and c nothing."""
+    of = {string.ascii_lowercase.index(word): words for word, *words in related}
+    rows = [
+        sorted(string.ascii_lowercase.index(w) for w in of.get(i, [])) for i in range(urn.beta.size)
+    ]
+    ptr = np.cumsum([0, *map(len, rows)])
+    return urns.promoted(urn, amount, ptr, np.concatenate([np.zeros(0), *rows]))
 
 
 def random_ids(n: int, n_words: int, seed: int) -> npt.NDArray[np.int32]:

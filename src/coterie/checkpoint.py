@@ -29,10 +29,10 @@ SCHEMA = 1
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-def fingerprint(counts: Counts, urn: Urn, init: Any, key: int | None) -> str:
+def fingerprint(counts: Counts, urn: Urn, how: tuple[Any, ...]) -> str:
     """A digest of all that decides a run, the number of sweeps apart."""
     digest = hashlib.blake2b(digest_size=16)
-    for part in (*counts, *urn, init, key):
+    for part in (*counts, *urn, *how):
         if isinstance(part, np.ndarray):
             digest.update(str((part.dtype, part.shape)).encode())
             digest.update(np.ascontiguousarray(part).data)

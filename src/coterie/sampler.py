@@ -31,6 +31,7 @@ class Plan(NamedTuple):
     init: Init
     key: int | None  # None: drawn from the system, or taken from the checkpoint
     sampler: str = "auto"
+    scan: str = "given"  # the order within a sweep, or "random": another one each sweep
     tol: float | None = None
     max_time: float | None = None
     callbacks: Sequence[Callable[[Event], Any]] = ()
@@ -66,7 +67,8 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     began = time.perf_counter()
     if plan.checkpoint:
         checkpoint.check_writable(plan.checkpoint)
-    mark = checkpoint.fingerprint(counts, urn, plan.init, plan.key) if plan.checkpoint else ""
+    how = (plan.init, plan.scan, plan.key)
+    mark = checkpoint.fingerprint(counts, urn, how) if plan.checkpoint else ""
     saved = None
     if plan.checkpoint:
         saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
@@ -75,7 +77,7 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     else:
         key = plan.key if plan.key is not None else secrets.randbits(64)
         state, trace = first_state(counts, urn, plan.init, key, backend), Trace()
-    handle = backend.open(counts, urn, state)
+    handle = backend.open(counts, urn, state, plan.scan)
     reason = ""
     with _interrupts() as interrupted, _closing(plan.callbacks):
         while not reason and len(trace) < plan.n_sweeps:

@@ -33,15 +33,21 @@ class State(NamedTuple):
     post: npt.NDArray[np.int32]  # (room, 2) slot, n_kw
     row_of: npt.NDArray[np.int32]  # (words,) row of each word, or -1
     rows: npt.NDArray[np.int32]  # (rows, width) n_kw of heavy words
+    flag: npt.NDArray[
+        np.uint8
+    ]  # (entries,) whether a word promotes its relatives; promoted urn only
 
 
-def from_labels(counts: Counts, urn: Urn, labels: npt.NDArray[np.int32]) -> State:
-    """Count everything from labels (slots 0..max; seeds are the first slots)."""
+def from_labels(
+    counts: Counts,
+    urn: Urn,
+    labels: npt.NDArray[np.int32],
+    flag: npt.NDArray[np.uint8] | None = None,
+) -> State:
+    """Count everything from labels (slots 0..max; seeds are the first slots) and flags, if any."""
     n_seeds = urn.seed_weight.size
     width = _width(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.cap)
-    room = np.zeros(counts.n_words, np.int64)
-    layout.document_frequency(counts, room)
-    np.add.at(room, urn.seed_word, 1)
+    room = _room(counts, urn)
     post_ptr = np.zeros(counts.n_words + 1, np.int64)
     np.cumsum(room, out=post_ptr[1:])
     state = _sized(
@@ -50,10 +56,28 @@ def from_labels(counts: Counts, urn: Urn, labels: npt.NDArray[np.int32]) -> Stat
         post_len=np.zeros(counts.n_words, np.int32),
         post=np.empty((int(post_ptr[-1]), 2), np.int32),
         row_of=np.full(counts.n_words, -1, np.int32),
+        flag=no_flags(counts, urn) if flag is None else flag.copy(),
         width=width,
     )
     layout.fill(counts, urn, state, np.empty(width, np.int64), np.empty(width, np.int64))
     return relayout(urn, state)
+
+
+def no_flags(counts: Counts, urn: Urn) -> npt.NDArray[np.uint8]:
+    """Flags that promote nothing: one an entry on the promoted urn, else none at all."""
+    return np.zeros(counts.word.size if urn.promotion else 0, np.uint8)
+
+
+def _room(counts: Counts, urn: Urn) -> npt.NDArray[np.int64]:
+    """Postings each word may need: a document, seed or promoting relative of a document each."""
+    frequency = np.zeros(counts.n_words, np.int64)
+    layout.document_frequency(counts, frequency)
+    room = frequency + np.bincount(urn.seed_word, minlength=counts.n_words)
+    if urn.promotion:
+        by_word = np.repeat(frequency, np.diff(urn.relate_ptr))
+        related = np.bincount(urn.relate_word, by_word, counts.n_words).astype(np.int64)
+        room += np.minimum(related, min(urn.cap, counts.n_docs))
+    return room
 
 
 def relayout(urn: Urn, state: State, row_bytes: int = ROW_BYTES) -> State:
@@ -62,7 +86,9 @@ def relayout(urn: Urn, state: State, row_bytes: int = ROW_BYTES) -> State:
     n_open = int(state.head[0])
     old = np.sort(state.order[:n_open])
     width = _width(n_open, urn.cap)
-    new = _sized(state.z, state.post_ptr, state.post_len, state.post, state.row_of, width)
+    new = _sized(
+        state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag, width
+    )
     new.size[:n_open] = state.size[old]
     new.total[:n_open] = state.total[old]
     if n_open and old[-1] != n_open - 1:
@@ -87,7 +113,9 @@ def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
     Shapes and ranges come first, so that nothing here leaves an array either.
     """
     width, n_words = state.size.size, counts.n_words
-    model = _sized(state.z, state.post_ptr, state.post_len, state.post, state.row_of, width)
+    model = _sized(
+        state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag, width
+    )
     fits = (
         [(a.dtype, a.ndim) for a in _arrays(state)] == [(a.dtype, a.ndim) for a in _arrays(model)]
         and width % 16 == 0
@@ -98,10 +126,12 @@ def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
         and state.rows.shape[1] == width
         and _within(state.z, 0, width)
         and _within(state.row_of, -1, len(state.rows))
+        and state.flag.shape == no_flags(counts, urn).shape
+        and _within(state.flag, 0, 2)
     )
     if not fits:
         return False
-    again = from_labels(counts, urn, state.z)
+    again = from_labels(counts, urn, state.z, state.flag)
     n_open, slots = int(again.head[0]), np.arange(width, dtype=np.int32)
     fits = (
         np.array_equal(state.post_ptr, again.post_ptr)
@@ -187,6 +217,7 @@ def _sized(
     post_len: npt.NDArray[np.int32],
     post: npt.NDArray[np.int32],
     row_of: npt.NDArray[np.int32],
+    flag: npt.NDArray[np.uint8],
     width: int,
 ) -> State:
     return State(
@@ -201,4 +232,5 @@ def _sized(
         post=post,
         row_of=row_of,
         rows=np.zeros((0, width), np.int32),
+        flag=flag,
     )

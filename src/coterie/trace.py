@@ -72,42 +72,54 @@ def record(
 ) -> SweepRecord:
     """Describe the state after a sweep; `terms` are the backend's sums over word counts."""
     sizes = state.size[state.size > 0]
-    total = (state.total[state.total > 0] * urn.unit).astype(np.float64)
-    words = float(total.sum())
-    per_word = (terms[1] - float(total @ np.log(total + urn.beta_sum))) / max(words, 1.0)
+    words = float(counts.length @ counts.weight)
     return SweepRecord(
         sweep=sweep,
         clusters=int(sizes.size),
         clusters_above_1=int((sizes > 1).sum()),
         clusters_above_3=int((sizes > 3).sum()),
         moved=moved,
-        log_joint=log_joint(urn, sizes, total, terms[0]),
-        log_likelihood=per_word,
+        log_joint=log_joint(urn, state, terms[0]),
+        log_likelihood=terms[1] / max(words, 1.0),
         seconds=seconds,
     )
 
 
-def log_joint(
-    urn: Urn, sizes: npt.NDArray[np.int64], total: npt.NDArray[np.float64], word_term: float
-) -> float:
-    """ln p(words, z | alpha, beta) of the finite or the process urn, words as sequences."""
-    n_docs = int(sizes.sum())
-    if urn.size_prior > 0.0:
-        partition = float(log_rising(urn.size_prior, sizes).sum())
-        partition -= float(log_rising(urn.cap * urn.size_prior, n_docs))
-    elif urn.open_weight > 0.0:
-        partition = sizes.size * math.log(urn.open_weight) + float(gammaln(sizes).sum())
-        partition -= float(log_rising(urn.open_weight, n_docs))
-    else:
+def log_joint(urn: Urn, state: State, word_term: float) -> float:
+    """ln p(words, z | alpha, beta) of the finite, process or seeded urn, words as sequences.
+
+    nan where there is none: alpha = 0, and the promoted urn, whose order of draws matters.
+    """
+    n_seeds = urn.seed_weight.size
+    mass = float(urn.seed_weight.sum())
+    mass += urn.open_weight + urn.size_prior * (urn.cap - n_seeds)
+    if mass == 0.0 or urn.promotion or (urn.size_prior == 0.0 == urn.open_weight):
         return math.nan
-    return partition - float(log_rising(urn.beta_sum, total).sum()) + word_term
+    found = state.size[n_seeds:]
+    found = found[found > 0]
+    if urn.size_prior > 0.0:
+        partition = float(log_rising(urn.size_prior, found).sum())
+    else:
+        partition = found.size * math.log(urn.open_weight) + float(gammaln(found).sum())
+    partition += float(log_rising(urn.seed_weight, state.size[:n_seeds]).sum())
+    partition -= float(log_rising(mass, int(state.size.sum())))
+    total = state.total[state.total > 0] * urn.unit
+    words = word_term - float(log_rising(urn.beta_sum, total).sum())
+    return partition + words - _words_of_seeds(urn)
 
 
-def log_rising(x: float, n: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _words_of_seeds(urn: Urn) -> float:
+    """What the seeds' own words add to the word terms: they were given, not drawn."""
+    count, beta = urn.seed_count * urn.unit, urn.beta[urn.seed_word]
+    total = np.add.reduceat(count, urn.seed_ptr[:-1]) if count.size else count
+    return float(log_rising(beta, count).sum() - log_rising(urn.beta_sum, total).sum())
+
+
+def log_rising(x: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """ln G(x + n) - ln G(x), also where x is so large that the two are equal in float64."""
-    n = np.asarray(n, np.float64)
+    x, n = np.asarray(x, np.float64), np.asarray(n, np.float64)
     with np.errstate(all="ignore"):
-        far = n * math.log(x) + n * (n - 1) / (2 * x) - n * (n - 1) * (2 * n - 1) / (12 * x) / x
+        far = n * np.log(x) + n * (n - 1) / (2 * x) - n * (n - 1) * (2 * n - 1) / (12 * x) / x
         near = gammaln(x + n) - gammaln(x)
     return np.asarray(np.where(x > 1e4 * n, far, near))
 

@@ -6,15 +6,19 @@ a new cluster weighs  open_weight + size_prior * (cap - open clusters)
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.counts import from_matrix
+from coterie.counts import INT32_MAX, Counts, from_matrix
 from coterie.errors import InvalidInput
 
 NO_CAP = 2**62
+MAX_DENOMINATOR = 1000  # a promotion is rounded to a fraction no finer than this
+ROUND_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100)
 
 
 class Urn(NamedTuple):
@@ -26,11 +30,17 @@ class Urn(NamedTuple):
     size_prior: float  # alpha of the finite urn, 0 for the process
     open_weight: float  # alpha of the process, 0 for the finite urn
     cap: int  # clusters at most
-    unit: float  # what a stored count of 1 is worth
+    one: int  # what a word adds to a stored count
+    unit: float  # what a stored count of 1 is worth: 1 / one
     seed_weight: npt.NDArray[np.float64]  # (seeds,) the first slots; never closed
     seed_ptr: npt.NDArray[np.int64]  # (seeds + 1,) their pseudo-counts as a CSR
     seed_word: npt.NDArray[np.int32]
-    seed_count: npt.NDArray[np.int32]
+    seed_count: npt.NDArray[np.int32]  # in units
+    promotion: int  # what a word adds to the stored count of each related word; 0: nothing
+    relate_ptr: npt.NDArray[
+        np.int64
+    ]  # (words + 1,) related words as a CSR, the word itself left out
+    relate_word: npt.NDArray[np.int32]
 
 
 def finite(n_clusters: int, alpha: float, beta: npt.NDArray[np.float64], burst: bool = True) -> Urn:
@@ -41,6 +51,86 @@ def finite(n_clusters: int, alpha: float, beta: npt.NDArray[np.float64], burst: 
 def process(alpha: float, beta: npt.NDArray[np.float64], burst: bool = True) -> Urn:
     """GSDPMM's urn: found clusters weigh their size, a new one alpha."""
     return _urn(beta, burst, size_prior=0.0, open_weight=alpha, cap=NO_CAP)
+
+
+def seeded(
+    urn: Urn,
+    weight: npt.NDArray[np.float64],
+    ptr: npt.NDArray[np.int64],
+    word: npt.NDArray[np.int32],
+    count: npt.NDArray[np.float64],
+) -> Urn:
+    """TSDPMM's urn on top of another: prior topics that hold words and are never removed.
+
+    A seed k weighs its size + weight[k]; count are pseudo-occurrences, fractions allowed.
+    """
+    urn = _finer(urn, _denominator(count))
+    stored = np.maximum(np.rint(count * urn.one), 1)  # a word that was named counts for something
+    _check_fits(stored)
+    return urn._replace(
+        seed_weight=np.asarray(weight, np.float64),
+        seed_ptr=ptr.astype(np.int64),
+        seed_word=word.astype(np.int32),
+        seed_count=stored.astype(np.int32),
+    )
+
+
+def promoted(
+    urn: Urn, amount: float, ptr: npt.NDArray[np.int64], word: npt.NDArray[np.int32]
+) -> Urn:
+    """GPU-DMM's urn on top of another: a word adds `amount` (mu) to each of its related words.
+
+    Counts become fixed-point numbers, so that what was added is taken back exactly.
+    """
+    share = Fraction(amount).limit_denominator(MAX_DENOMINATOR)
+    urn = _finer(urn, share.denominator)
+    return urn._replace(
+        promotion=int(share * urn.one),
+        relate_ptr=ptr.astype(np.int64),
+        relate_word=word.astype(np.int32),
+    )
+
+
+def check_room(urn: Urn, counts: Counts) -> None:
+    """Refuse what a state cannot hold: a word's count in a cluster is an int32 number of units."""
+    held = np.bincount(
+        counts.word,
+        counts.tally * np.repeat(counts.weight, np.diff(counts.ptr)).astype(np.float64),
+        counts.n_words,
+    )
+    most = held * urn.one
+    if urn.promotion:
+        from_word = np.repeat(held, np.diff(urn.relate_ptr))
+        most += np.bincount(urn.relate_word, from_word, counts.n_words) * urn.promotion
+    most += np.bincount(urn.seed_word, urn.seed_count, counts.n_words)
+    _check_fits(most)
+
+
+def _check_fits(stored: npt.NDArray[Any]) -> None:
+    if stored.max(initial=0) > INT32_MAX:
+        raise InvalidInput(
+            f"Seeds and promotion make a word count {stored.max():.3g} in steps of its fraction; coterie"
+            " counts up to 2^31 - 1 of them: use rounder weights, or a smaller corpus."
+        )
+
+
+def _finer(urn: Urn, denominator: int) -> Urn:
+    """The same urn with stored counts in units that the denominator divides evenly."""
+    one = math.lcm(urn.one, denominator)
+    return urn._replace(
+        one=one,
+        unit=1.0 / one,
+        seed_count=urn.seed_count * np.int32(one // urn.one),
+        promotion=urn.promotion * (one // urn.one),
+    )
+
+
+def _denominator(values: npt.NDArray[np.float64]) -> int:
+    """The smallest round denominator that makes all values whole; else the finest."""
+    for q in ROUND_DENOMINATORS:
+        if np.allclose(values * q, np.rint(values * q), rtol=0.0, atol=1e-6):
+            return q
+    return ROUND_DENOMINATORS[-1]
 
 
 def per_word(beta: float | npt.ArrayLike, n_words: int) -> npt.NDArray[np.float64]:
@@ -58,11 +148,15 @@ def _urn(
         size_prior=float(size_prior),
         open_weight=float(open_weight),
         cap=int(cap),
+        one=1,
         unit=1.0,
         seed_weight=np.zeros(0),
         seed_ptr=np.zeros(1, np.int64),
         seed_word=np.zeros(0, np.int32),
         seed_count=np.zeros(0, np.int32),
+        promotion=0,
+        relate_ptr=np.zeros(1, np.int64),
+        relate_word=np.zeros(0, np.int32),
     )
 
 

@@ -30,8 +30,8 @@ class Backend(Protocol):
     def supports(self, urn: Urn, sampler: str) -> str | None:
         """None, or the sentence to show the user."""
 
-    def open(self, counts: Counts, urn: Urn, state: State) -> Any:
-        """Take the state over; returns a handle."""
+    def open(self, counts: Counts, urn: Urn, state: State, scan: str = "given") -> Any:
+        """Take the state over; returns a handle. `scan`: documents as "given", or "random"."""
 
     def sweep(
         self, handle: Any, key: int, sweep: int, should_stop: Any = None
@@ -39,7 +39,7 @@ class Backend(Protocol):
         """Draw every document once. `should_stop()` is asked now and then; None if it said yes."""
 
     def joint_terms(self, handle: Any) -> tuple[float, float]:
-        """Sums over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and of n_kw ln(n_kw + b_w)."""
+        """The sum over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and ln p(words | z) at mean phi."""
 
     def fetch(self, handle: Any) -> State:
         """The state as it is now (shared, not copied)."""

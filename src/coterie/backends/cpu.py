@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import state as state_room
+from coterie import _rng
 from coterie.backends.base import SweepStats
 from coterie.counts import Counts
-from coterie.kernels import gibbs, layout, summary
+from coterie.kernels import _promote, gibbs, layout, summary
 from coterie.kernels._slots import BLOCK
 from coterie.state import State
 from coterie.urns import Urn
@@ -20,6 +21,7 @@ from coterie.urns import Urn
 CHUNK_WORDS = 2_000_000  # ask `should_stop` after about this many words: some tenths of a second
 BASE_BYTES = 8 * 2**20  # memory for base terms kept per length
 ROW_LIST = 4096  # rows multiplied in at once by a long document
+SCAN_DRAW = 2**40  # the address of a document's place in a random scan: no draw comes near
 
 log = logging.getLogger("coterie")
 
@@ -27,8 +29,11 @@ log = logging.getLogger("coterie")
 class Handle:
     """A state being sampled, with what is derived from it."""
 
-    def __init__(self, counts: Counts, urn: Urn, state: State) -> None:
+    def __init__(self, counts: Counts, urn: Urn, state: State, scan: str = "given") -> None:
         self.counts, self.urn, self.state = counts, urn, state
+        self.is_random_scan = scan == "random"
+        self.scan = np.zeros(0, np.int64)
+        self.start = _no_start(urn, state)
         self.word_nats, self.is_long = _static(counts, urn)
         symmetric = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
         self.table = np.zeros((summary.TABLE if symmetric else 0, 2))
@@ -41,9 +46,22 @@ class Handle:
     def relayout(self) -> None:
         """Lay the state anew, and derive everything from it again; the statistics go on."""
         stats = self.work.stats
-        self.state = state_room.relayout(self.urn, self.state)
+        before, self.state = self.state, state_room.relayout(self.urn, self.state)
+        self.start = _moved_start(self.urn, before, self.state, self.start)
         self.work = self._work()
         self.work.stats[:] = stats
+
+    def begin(self, key: int, sweep: int) -> None:
+        """What a sweep needs to know before its first draw."""
+        if sweep > 1 and state_room.wants_relayout(self.state, sweep):
+            self.relayout()
+        if self.is_random_scan:
+            u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), SCAN_DRAW)
+            self.scan = np.argsort(u, kind="stable")
+            self.work = self.work._replace(scan=self.scan)
+        if self.urn.promotion:
+            self.start = _new_start(self.urn, self.state)
+            self.work = self.work._replace(start=self.start)
 
     def _work(self) -> gibbs.Work:
         counts, state = self.counts, self.state
@@ -72,6 +90,9 @@ class Handle:
             place=np.zeros(int(np.diff(counts.ptr).max(initial=0)), np.int64),
             row=np.zeros(max(ROW_LIST, base_row.size), np.int32),
             rate=np.zeros(max(ROW_LIST, base_row.size)),
+            scan=self.scan,
+            given=np.zeros(counts.n_words if self.urn.promotion else 0, np.int64),
+            start=self.start,
             stats=np.zeros(4, np.int64),
         )
         gibbs.open_work(counts, self.urn, state, work)
@@ -89,17 +110,16 @@ class CpuBackend:
             return None
         return f"sampler={sampler!r} does not exist; the CPU backend has 'gibbs' (and 'auto')."
 
-    def open(self, counts: Counts, urn: Urn, state: State) -> Handle:
+    def open(self, counts: Counts, urn: Urn, state: State, scan: str = "given") -> Handle:
         """Take the state over."""
         announce_compilation()
-        return Handle(counts, urn, state)
+        return Handle(counts, urn, state, scan)
 
     def sweep(
         self, handle: Handle, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
-        """Draw every document once, in order."""
-        if sweep > 1 and state_room.wants_relayout(handle.state, sweep):
-            handle.relayout()
+        """Draw every document once."""
+        handle.begin(key, sweep)
         handle.work.stats[:] = 0
         done = 0
         for stop in handle.stops:
@@ -118,8 +138,12 @@ class CpuBackend:
     def joint_terms(self, handle: Handle) -> tuple[float, float]:
         """Sums over all word counts, for the trace."""
         out = np.zeros(2)
-        summary.word_terms(handle.urn, handle.state, handle.table, out)
-        return float(out[0]), float(out[1])
+        urn, state = handle.urn, handle.state
+        summary.word_terms(urn, state, handle.table, out)
+        if urn.promotion or urn.seed_weight.size:
+            return float(out[0]), float(summary.words_given_labels(handle.counts, urn, state))
+        total = state.total[state.total > 0].astype(np.float64)
+        return float(out[0]), float(out[1]) - float(total @ np.log(total + urn.beta_sum))
 
     def fetch(self, handle: Handle) -> State:
         """The state as it is now."""
@@ -146,11 +170,55 @@ def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDAr
     """
     held = np.zeros(counts.n_words)
     layout.word_totals(counts, held)
-    np.add.at(held, urn.seed_word, urn.seed_count)
-    nats = np.log1p(held * urn.unit / urn.beta)
+    held += np.bincount(urn.seed_word, urn.seed_count * urn.unit, counts.n_words)
+    words = float((counts.length * counts.weight).sum()) + float(urn.seed_count.sum()) * urn.unit
+    if urn.promotion:
+        mu = urn.promotion * urn.unit
+        given = np.bincount(urn.relate_word, np.repeat(held, np.diff(urn.relate_ptr)), held.size)
+        held, words = held + mu * given, words + mu * float(given.sum())
+    nats = np.log1p(held / urn.beta)
     gain = np.empty(counts.n_docs)
     layout.document_sums(counts, nats, gain)
-    words = float((counts.length * counts.weight).sum() + urn.seed_count.sum()) * urn.unit
     loss = counts.length * np.log1p(words / urn.beta_sum)
     longest = np.maximum(gain, loss)
     return nats, (longest > gibbs.SAFE_NATS) | (counts.weight > 1)
+
+
+def _no_start(urn: Urn, state: State) -> _promote.Start:
+    """Room for the counts a sweep of the promoted urn begins with; none for other urns."""
+    n = urn.beta.size if urn.promotion else 0
+    return _promote.Start(
+        rate=np.full(state.size.size if n else 0, _promote.OPENED),
+        best=np.zeros(n),
+        row_of=np.full(n, -1, np.int32),
+        rows=np.zeros(state.rows.shape if n else (0, 0), np.int32),
+        post_len=np.zeros(n, np.int32),
+        post=np.zeros(state.post.shape if n else (0, 2), np.int32),
+    )
+
+
+def _new_start(urn: Urn, state: State) -> _promote.Start:
+    start = _no_start(urn, state)
+    _promote.note_start(urn, state, start)
+    return start
+
+
+def _moved_start(urn: Urn, before: State, after: State, start: _promote.Start) -> _promote.Start:
+    """The same counts under the slots' new numbers, when the state was re-laid within a sweep."""
+    if not urn.promotion:
+        return start
+    n_open = int(after.head[0])
+    old = np.sort(before.order[:n_open])
+    new_slot = np.full(before.size.size + 1, -1, np.int32)  # the last one for -1 itself
+    new_slot[old] = np.arange(n_open, dtype=np.int32)
+    moved = _no_start(urn, after)._replace(
+        best=start.best,
+        row_of=start.row_of,
+        rows=np.zeros((len(start.rows), after.size.size), np.int32),
+        post_len=start.post_len,
+        post=start.post.copy(),
+    )
+    moved.rate[:n_open] = start.rate[old]
+    moved.rows[:, :n_open] = start.rows[:, old]
+    moved.post[:, 0] = new_slot[start.post[:, 0]]
+    return moved

@@ -31,7 +31,7 @@ SERIES = 0.02  # the centred series of log_rising holds for length < SERIES * wo
 
 
 @called
-def draw_long(counts, urn, state, work, d, u):
+def draw_long(counts, urn, state, work, d, u, given):
     """Draw a cluster for document d over every open cluster: a slot, or -1 for a new one."""
     own = np.int64(state.z[d])
     copies = counts.weight[d]
@@ -52,6 +52,9 @@ def draw_long(counts, urn, state, work, d, u):
         lo = state.post_ptr[w]
         hi = lo + state.post_len[w]
         nats = count * work.word_nats[w]
+        mine = count * urn.one
+        if urn.promotion > 0:
+            mine += work.given[w]
         many = count > MANY or nats > CHUNK_NATS
         if many:
             at = add_many(state, extra, r, lo, hi, own, beta, urn.burst, urn.unit, count, width)
@@ -74,15 +77,16 @@ def draw_long(counts, urn, state, work, d, u):
             continue
         held = np.int64(state.rows[r, own]) if r >= 0 else np.int64(state.post[at, 1])
         if many:
-            own_nats += log_growth(held - count, beta, urn.burst, urn.unit, count)
+            own_nats += log_growth(held - mine, beta, urn.burst, urn.unit, count)
         else:
-            own_gain *= growth(held - count, first, beta, urn.burst, urn.unit, count)
+            own_gain *= growth(held - mine, first, beta, urn.burst, urn.unit, count)
             if own_gain > BIG:
                 own_gain *= 1.0 / BIG
                 own_nats += LOG_BIG
     multiply_rows(state.rows, work.row, work.rate, n_rows, product, width)
     rescale(product, scale, width)
-    k = draw_logs(counts, urn, state, work, d, u, width, math.log(own_gain) + own_nats)
+    own_nats += math.log(own_gain)
+    k = draw_logs(counts, urn, state, work, d, u, width, own_nats, given)
     product[:width] = 1.0
     return k
 
@@ -144,7 +148,7 @@ def estimate(urn, state, work, width, length, empty):
 
 
 @inlined
-def draw_logs(counts, urn, state, work, d, u, width, own_nats):
+def draw_logs(counts, urn, state, work, d, u, width, own_nats, given):
     """Draw from scaled products: exact logs and `exp` only for what is within reach of the best."""
     own = np.int64(state.z[d])
     copies = counts.weight[d]
@@ -163,7 +167,8 @@ def draw_logs(counts, urn, state, work, d, u, width, own_nats):
     if own >= 0:
         own_size = companions + slot_prior(urn.seed_weight, urn.size_prior, own)
         if not alone and own_size > 0.0:
-            words = (state.total[own] - length) * urn.unit + urn.beta_sum
+            mine = length * urn.one + given
+            words = (state.total[own] - mine) * urn.unit + urn.beta_sum
             own_score = (
                 own_nats + log_rising(own_size, copies) + (empty - log_rising(words, length))
             )

@@ -16,7 +16,8 @@ did not change needs no work at all. Three ways to a draw, chosen per document f
             overflow; also documents tied together, whose weight is not linear in m_k.
 
 The document is not taken out before scoring: its own cluster is corrected afterwards, so a document
-that stays where it was writes nothing.
+that stays where it was writes nothing. Counts are whole numbers of `urn.unit`; a word is worth
+`urn.one` of them, and on the promoted urn `work.given` says what a document's words gave each other.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ import numpy.typing as npt
 
 from coterie.kernels._common import address, inlined, kernel, uniform
 from coterie.kernels._long import draw_long
-from coterie.kernels._slots import BLOCK, base_ratio, free_slot, slot_prior, take_slot
+from coterie.kernels._moves import move
+from coterie.kernels._promote import Start, give, promote, take_back
+from coterie.kernels._slots import BLOCK, base_ratio, slot_prior, take_slot
 from coterie.kernels._words import growth, list_rows, multiply_rows, scan, scan_touched
 
 TRIES = 32  # refusals of the envelope before the full sum is taken once
@@ -60,30 +63,45 @@ class Work(NamedTuple):
     place: npt.NDArray[np.int64]  # where the own posting of each word of the document is
     row: npt.NDArray[np.int32]  # rows to multiply in
     rate: npt.NDArray[np.float64]  # and their unit / (b_w + j)
+    scan: npt.NDArray[np.int64]  # the order of this sweep; empty: as they come
+    given: npt.NDArray[np.int64]  # per word, what the document's other words gave it; promoted urn
+    start: Start  # the counts the sweep began with; promoted urn
     stats: npt.NDArray[np.int64]
 
 
 @kernel
 def sweep(counts, urn, state, work, key, number, first, last):
-    """Draw documents first..last-1; return the next one to do.
+    """Draw documents first..last-1 of the scan; return the next place to do.
 
     That is `last` when all are done, or an earlier one when the slots are full: the caller then
     widens the state and calls again. A document whose label is -1 is not in the state yet (a
     one-pass start): it is drawn given the documents before it, and added. Writes state and work.
     """
-    for d in range(first, last):
+    promoted = urn.promotion > 0
+    for i in range(first, last):
         if state.head[0] == state.size.size and urn.cap > state.size.size:
-            return d
+            return i
+        d = work.scan[i] if work.scan.size else i
+        old = np.int64(state.z[d])
         random = address(key, number, d)
+        given = give(counts, urn, state, work, d) if promoted else np.int64(0)
         if work.is_long[d]:
-            k = draw_long(counts, urn, state, work, d, uniform(random, LAST_DRAW))
+            k = draw_long(counts, urn, state, work, d, uniform(random, LAST_DRAW), given)
         else:
-            k = draw_short(counts, urn, state, work, d, random)
-        if k < 0 or k != state.z[d]:
+            k = draw_short(counts, urn, state, work, d, random, given)
+        changed = k < 0 or k != old
+        if changed:
             work.stats[MOVED] += counts.weight[d]
             if k < 0:
                 k = take_slot(state.order, state.head)
             move(counts, urn, state, work, d, k)
+        if promoted:
+            take_back(counts, urn, state, work, d)
+            changed |= promote(counts, urn, state, work, d, old, random)
+        if changed:
+            if old >= 0:
+                refresh_slot(urn, state, work, old)
+            refresh_slot(urn, state, work, k)
     return last
 
 
@@ -117,9 +135,13 @@ def refresh_slot(urn, state, work, k):
 
 
 @inlined
-def draw_short(counts, urn, state, work, d, random):
-    """Draw a cluster for a short, untied document: a slot, or -1 for a new cluster."""
+def draw_short(counts, urn, state, work, d, random, given):
+    """Draw a cluster for a short, untied document: a slot, or -1 for a new cluster.
+
+    `given`: what the document added to its cluster beyond its own words.
+    """
     own = np.int64(state.z[d])
+    promoted = urn.promotion > 0
     begin, end = counts.ptr[d], counts.ptr[d + 1]
     n_rows = np.int64(0)
     touches = np.int64(0)
@@ -134,7 +156,9 @@ def draw_short(counts, urn, state, work, d, random):
         first, beta = work.inv_beta[w], urn.beta[w]
         n_rows = list_rows(work.row, work.rate, n_rows, r, first, beta, urn.burst, urn.unit, count)
         if own >= 0:
-            others = np.int64(state.rows[r, own]) - count
+            others = np.int64(state.rows[r, own]) - count * urn.one
+            if promoted:
+                others -= work.given[w]
             own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
     width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
     sparse = n_rows == 0 and touches * TOUCH_COST < width
@@ -160,14 +184,16 @@ def draw_short(counts, urn, state, work, d, random):
             )
         work.place[e - begin] = at
         if own >= 0:
-            others = np.int64(state.post[at, 1]) - count
+            others = np.int64(state.post[at, 1]) - count * urn.one
+            if promoted:
+                others -= work.given[w]
             own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
     own_weight = 0.0
     companions = state.size[own] - 1
     alone = companions == 0 and own >= urn.seed_weight.size
     if own >= 0 and not alone:
         length = counts.length[d]
-        words = (state.total[own] - length) * urn.unit + urn.beta_sum
+        words = (state.total[own] - length * urn.one - given) * urn.unit + urn.beta_sum
         prior = slot_prior(urn.seed_weight, urn.size_prior, own)
         own_weight = (companions + prior) * own_gain * base_ratio(urn.beta_sum, words, length)
     if sparse:
@@ -338,60 +364,3 @@ def pick_document(counts, cum_weight, d, x):
         else:
             high = middle
     return low
-
-
-@inlined
-def move(counts, urn, state, work, d, new):
-    """Move document d from its cluster to slot `new`; work.place says where its postings are."""
-    old = np.int64(state.z[d])
-    copies = counts.weight[d]
-    begin = counts.ptr[d]
-    for e in range(begin, counts.ptr[d + 1]):
-        w = counts.word[e]
-        count = counts.tally[e] * copies
-        r = state.row_of[w]
-        if r >= 0:
-            if old >= 0:
-                state.rows[r, old] -= count
-            state.rows[r, new] += count
-        else:
-            move_posting(state, w, work.place[e - begin], new, count)
-    length = counts.length[d] * copies
-    state.z[d] = new
-    state.size[new] += copies
-    state.total[new] += length
-    if old >= 0:
-        state.size[old] -= copies
-        state.total[old] -= length
-        if state.size[old] == 0 and old >= urn.seed_weight.size:
-            free_slot(state.order, state.place, state.head, old)
-    for k in (old, new):
-        if k >= 0:
-            refresh_slot(urn, state, work, k)
-
-
-@inlined
-def move_posting(state, w, at, new, count):
-    """Take `count` from the posting at `at` (-1: from nowhere) and give it to slot `new`'s."""
-    post = state.post
-    start = state.post_ptr[w]
-    end = start + state.post_len[w]
-    found = start
-    while found < end and post[found, 0] != new:
-        found += 1
-    emptied = False
-    if at >= 0:
-        post[at, 1] -= count
-        emptied = post[at, 1] == 0
-    if found < end:
-        post[found, 1] += count
-        if emptied:
-            post[at, 0] = post[end - 1, 0]
-            post[at, 1] = post[end - 1, 1]
-            state.post_len[w] -= 1
-        return
-    if not emptied:
-        at = end
-        state.post_len[w] += 1
-    post[at, 0] = new
-    post[at, 1] = count

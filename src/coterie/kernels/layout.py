@@ -6,7 +6,8 @@ document that holds the word, or in a dense row over the slots. Nothing here dra
 
 from __future__ import annotations
 
-from coterie.kernels._common import kernel
+from coterie.kernels._common import called, kernel
+from coterie.kernels._moves import add
 
 
 @kernel
@@ -57,12 +58,12 @@ def fill(counts, urn, state, where, seen):
             continue
         copies = counts.weight[d]
         state.size[k] += copies
-        state.total[k] += copies * counts.length[d]
+        state.total[k] += copies * counts.length[d] * urn.one
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             w = counts.word[e]
             i = state.post_ptr[w] + state.post_len[w]
             post[i, 0] = k
-            post[i, 1] = counts.tally[e] * copies
+            post[i, 1] = counts.tally[e] * copies * urn.one
             state.post_len[w] += 1
     seen[:] = -1
     for w in range(state.post_len.size):
@@ -79,7 +80,25 @@ def fill(counts, urn, state, where, seen):
                 post[end, 1] = post[i, 1]
                 end += 1
         state.post_len[w] = end - start
+    if urn.promotion > 0:
+        fill_promotions(counts, urn, state)
     order_slots(urn, state)
+
+
+@called
+def fill_promotions(counts, urn, state):
+    """Add what the flagged words of every document promote."""
+    for d in range(counts.length.size):
+        k = state.z[d]
+        if k < 0:
+            continue
+        for e in range(counts.ptr[d], counts.ptr[d + 1]):
+            if state.flag[e]:
+                w = counts.word[e]
+                amount = urn.promotion * counts.tally[e] * counts.weight[d]
+                for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
+                    add(state, urn.relate_word[i], k, amount)
+                    state.total[k] += amount
 
 
 @kernel

@@ -3,7 +3,8 @@
 Straight from the equations, with one log-gamma each, and slow: everything is counted again from
 the labels for every document. In: `Counts`, an `Urn` and labels. Out: log weights, the log joint,
 or new labels. Seeds are the labels 0, 1, ... of the urn and are there even without a document;
-every other label that is in use is a found cluster; -1 is a document not in the state yet.
+every other label that is in use is a found cluster; -1 is a document not in the state yet. On the
+promoted urn `flag` says which words of which documents promote their relatives.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # counts.py uses kernels, so kernels must not import it
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.integer]
+Flags = npt.NDArray[np.uint8] | None
 
 NEW = -1
 
@@ -31,11 +33,11 @@ class Tables(NamedTuple):
 
     label: npt.NDArray[np.int64]
     size: Floats  # m_k, documents
-    words: Floats  # n_kw, a seed's pseudo-counts included
+    words: Floats  # n_kw, a seed's pseudo-counts and what was promoted included
 
 
-def count(counts: Counts, urn: Urn, z: Labels) -> Tables:
-    """Count everything from the labels."""
+def count(counts: Counts, urn: Urn, z: Labels, flag: Flags = None) -> Tables:
+    """Count everything from the labels and flags."""
     n_seeds = urn.seed_weight.size
     label = np.concatenate([np.arange(n_seeds), np.unique(z[z >= n_seeds])])
     size = np.zeros(label.size)
@@ -48,11 +50,15 @@ def count(counts: Counts, urn: Urn, z: Labels) -> Tables:
         word, tally = _bag(counts, int(d))
         size[k] += counts.weight[d]
         words[k, word] += counts.weight[d] * tally
+        for e in np.flatnonzero(_flags_of(counts, flag, int(d))):
+            words[k, _related(urn, word[e])] += (
+                counts.weight[d] * tally[e] * urn.promotion * urn.unit
+            )
     return Tables(label, size, words)
 
 
 def log_weights(
-    counts: Counts, urn: Urn, z: Labels, d: int
+    counts: Counts, urn: Urn, z: Labels, d: int, flag: Flags = None
 ) -> tuple[npt.NDArray[np.int64], Floats]:
     """Labels that document d may take, and the log weight of each, d itself left out.
 
@@ -61,7 +67,7 @@ def log_weights(
     """
     others = np.array(z)
     others[d] = NEW
-    label, size, words = count(counts, urn, others)
+    label, size, words = count(counts, urn, others, flag)
     word, tally = _bag(counts, d)
     g = int(counts.weight[d])
     n_kw = np.vstack([words[:, word], np.zeros(word.size)])  # the last row is an empty cluster
@@ -75,6 +81,35 @@ def log_weights(
     n_empty = urn.cap - label.size
     weight = np.append(log_rising(size + _prior(urn, label), g), _log_open(urn, n_empty, g))
     return np.append(label, NEW), weight + numerator.sum(axis=1) - denominator
+
+
+def promotion_chances(
+    counts: Counts, urn: Urn, start: Tables, z: Labels, d: int, flag: Flags, opened: bool
+) -> Floats:
+    """lambda of GPU-DMM's Eq. 5 for each word of document d, which is now in cluster z[d].
+
+    p(z | w) and its maximum over the clusters are those of the sweep's `start`; but for a cluster
+    that was `opened` since, p(z | w) is that of now, d in it without what it promotes.
+    """
+    word, _ = _bag(counts, d)
+    mean = (start.words[:, word] + urn.beta[word]) / _totals(urn, start)[:, None]
+    strength = (start.size + _prior(urn, start.label))[:, None] * mean
+    best = strength.max(axis=0, initial=0.0)
+    if urn.size_prior and urn.cap > start.label.size:
+        best = np.maximum(best, urn.size_prior * urn.beta[word] / urn.beta_sum)
+    if opened:
+        quiet = np.array(flag)
+        quiet[counts.ptr[d] : counts.ptr[d + 1]] = 0
+        now = count(counts, urn, z, quiet)
+        k = np.searchsorted(now.label, z[d])
+        mean = (now.words[k, word] + urn.beta[word]) / _totals(urn, now)[k]
+        mine = (now.size + _prior(urn, now.label))[k] * mean
+    else:
+        mine = strength[np.searchsorted(start.label, z[d])]
+    with np.errstate(divide="ignore"):
+        chance = np.minimum(1.0, mine / best)
+    alone = np.array([_related(urn, w).size == 0 for w in word])
+    return np.where(alone, 0.0, chance)
 
 
 def log_joint(counts: Counts, urn: Urn, z: Labels) -> float:
@@ -122,6 +157,20 @@ def log_rising(x: npt.ArrayLike, steps: npt.ArrayLike) -> Floats:
     with np.errstate(invalid="ignore"):
         value = gammaln(np.add(x, steps)) - gammaln(x)
     return np.where(np.equal(steps, 0), 0.0, value)
+
+
+def _related(urn: Urn, w: int) -> npt.NDArray[np.int32]:
+    """The words that w promotes."""
+    return urn.relate_word[urn.relate_ptr[w] : urn.relate_ptr[w + 1]]
+
+
+def _flags_of(counts: Counts, flag: Flags, d: int) -> npt.NDArray[np.uint8]:
+    return np.zeros(0, np.uint8) if flag is None else flag[counts.ptr[d] : counts.ptr[d + 1]]
+
+
+def _totals(urn: Urn, tables: Tables) -> Floats:
+    """n_k + Vb."""
+    return np.asarray(tables.words.sum(axis=1) + urn.beta_sum)
 
 
 def _bag(counts: Counts, d: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from coterie.kernels._common import called, kernel, log_gamma
+from coterie.kernels._moves import held
 
 TABLE = 4096  # counts below this are looked up
 
@@ -48,3 +49,22 @@ def word_terms(urn, state, table, out):
             likelihood += b
     out[0] = joint
     out[1] = likelihood
+
+
+@kernel
+def words_given_labels(counts, urn, state):
+    """Equivalent to: sum over the words of all documents of ln((n_kw + b_w) / (n_k + Vb)).
+
+    For urns whose counts hold more than the documents' words: seeds, promotions.
+    """
+    value = 0.0
+    for d in range(counts.length.size):
+        k = state.z[d]
+        copies = counts.weight[d]
+        total = state.total[k] * urn.unit + urn.beta_sum
+        value -= counts.length[d] * copies * math.log(total)
+        for e in range(counts.ptr[d], counts.ptr[d + 1]):
+            w = counts.word[e]
+            n = held(state, w, k) * urn.unit + urn.beta[w]
+            value += counts.tally[e] * copies * math.log(n)
+    return value
