@@ -287,7 +287,9 @@ class TestParameters:
 
     def test_init_random_needs_a_cap(self) -> None:
         message = sentence(lambda: GSDPMM(init="random").fit(TEXTS))
-        assert "init of GSDPMM must be one of 'one', 'online'" in message
+        assert (
+            "init of GSDPMM must be one of 'auto', 'one', 'online', 'anchored', 'seeds'" in message
+        )
 
     def test_init_online_needs_alpha(self) -> None:
         assert "alpha > 0" in sentence(lambda: GSDMM(3, alpha=0, init="online").fit(TEXTS))

@@ -272,7 +272,7 @@ class TestRefusals:
         def broken(*_: Any, **__: Any) -> None:
             raise RuntimeError("that was not planned")
 
-        monkeypatch.setattr("coterie.clustering.cluster", broken)
+        monkeypatch.setattr("coterie.grouping.cluster", broken)
         refused(cli("fit", reviews), "RuntimeError: that was not planned", "--debug")
 
 
@@ -305,7 +305,7 @@ class TestPlaces:
         def never(*_: Any, **__: Any) -> None:
             raise AssertionError("the work began")
 
-        monkeypatch.setattr("coterie.clustering.cluster", never)
+        monkeypatch.setattr("coterie.grouping.cluster", never)
         target = reviews / "under" / "a_file"
         refused(cli("fit", reviews, *where, target), "cannot be written", "is a file")
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
-from coterie import GSDMM, GSDPMM
+from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM
 
 FRACTIONS = "fits on uniform random fractions, and a word cannot occur 0.37 times"
 NEGATIVE = "fits on standardised points: negative numbers"
@@ -61,7 +61,7 @@ EXPECTED_ROUNDED = {
     "check_estimator_sparse_array": CLASSIFIER,
     "check_estimator_sparse_matrix": CLASSIFIER,
 }
-EXPECTED_ROUNDED_GSDMM = EXPECTED_ROUNDED | {
+EXPECTED_DRAWN = EXPECTED_ROUNDED | {
     "check_sample_weight_equivalence_on_dense_data": DRAWS,
     "check_sample_weight_equivalence_on_sparse_data": DRAWS,
 }
@@ -76,8 +76,8 @@ class Rounded:
     def predict(self, X: Any, *, rows: Any = None) -> Any:
         return super().predict(rounded(X), rows=rows)
 
-    def predict_proba(self, X: Any, *, rows: Any = None) -> Any:
-        return super().predict_proba(rounded(X), rows=rows)
+    def predict_proba(self, X: Any, *, rows: Any = None, method: str = "nb") -> Any:
+        return super().predict_proba(rounded(X), rows=rows, method=method)
 
     def score(self, X: Any, y: Any = None) -> float:
         return super().score(rounded(X), y)
@@ -88,6 +88,14 @@ class RoundedGSDMM(Rounded, GSDMM):
 
 
 class RoundedGSDPMM(Rounded, GSDPMM):
+    pass
+
+
+class RoundedTSDPMM(Rounded, TSDPMM):
+    pass
+
+
+class RoundedGPUDMM(Rounded, GPUDMM):
     pass
 
 
@@ -129,7 +137,14 @@ def described(failed: list[Any]) -> str:
 
 
 @pytest.mark.parametrize(
-    "estimator", [GSDMM(n_clusters=5, n_sweeps=3), GSDPMM(n_sweeps=3)], ids=["GSDMM", "GSDPMM"]
+    "estimator",
+    [
+        GSDMM(n_clusters=5, n_sweeps=3),
+        GSDPMM(n_sweeps=3),
+        TSDPMM({"the first column": [0]}, n_sweeps=3),
+        GPUDMM(5, n_sweeps=3),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
 )
 class TestContract:
     def test_passes_all_checks_on_whole_numbers(self, estimator: Any) -> None:
@@ -149,10 +164,12 @@ class TestContract:
 @pytest.mark.parametrize(
     ("estimator", "expected"),
     [
-        (RoundedGSDMM(n_clusters=5, n_sweeps=3), EXPECTED_ROUNDED_GSDMM),
+        (RoundedGSDMM(n_clusters=5, n_sweeps=3), EXPECTED_DRAWN),
         (RoundedGSDPMM(n_sweeps=3), EXPECTED_ROUNDED),
+        (RoundedTSDPMM({"the first column": [0]}, n_sweeps=3), EXPECTED_DRAWN),
+        (RoundedGPUDMM(5, n_sweeps=3), EXPECTED_DRAWN),
     ],
-    ids=["GSDMM", "GSDPMM"],
+    ids=["GSDMM", "GSDPMM", "TSDPMM", "GPUDMM"],
 )
 def test_passes_the_checks_when_fractions_are_rounded(
     estimator: Any, expected: dict[str, str]
@@ -179,7 +196,14 @@ def test_works_in_a_grid_search() -> None:
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-@pytest.mark.parametrize("cls", [GSDMM, GSDPMM])
+def test_a_clone_keeps_the_fit_of_the_model_that_seeds_it() -> None:
+    yesterday = GSDPMM(random_state=1).fit(TEXTS)
+    twin = clone(TSDPMM(yesterday, random_state=1))
+    assert twin.seeds is yesterday
+    assert twin.fit(TEXTS).seed_report().consistent
+
+
+@pytest.mark.parametrize("cls", [GSDMM, GSDPMM, GPUDMM])
 def test_clone_keeps_parameters_and_drops_the_fit(cls: Any) -> None:
     model = cls(beta=0.3, random_state=1).fit(TEXTS)
     twin = clone(model)

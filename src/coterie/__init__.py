@@ -15,20 +15,25 @@ from typing import TYPE_CHECKING, Any
 from coterie._version import __version__
 
 if TYPE_CHECKING:
-    from coterie.clustering import Clustering, cluster
-    from coterie.estimators import GSDMM, GSDPMM
+    from coterie.clustering import Clustering
+    from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM
+    from coterie.grouping import cluster
     from coterie.loading import load
+    from coterie.seeds import Seeds
     from coterie.text.tokenize import Tokenizer
     from coterie.trace import Progress
     from coterie.urns import word_beta
 
 _WHERE = {
+    "GPUDMM": "coterie.estimators",
     "GSDMM": "coterie.estimators",
     "GSDPMM": "coterie.estimators",
+    "TSDPMM": "coterie.estimators",
+    "Seeds": "coterie.seeds",
     "Progress": "coterie.trace",
     "Clustering": "coterie.clustering",
     "Tokenizer": "coterie.text.tokenize",
-    "cluster": "coterie.clustering",
+    "cluster": "coterie.grouping",
     "load": "coterie.loading",
     "word_beta": "coterie.urns",
     "errors": "coterie",
@@ -36,10 +41,13 @@ _WHERE = {
 }
 
 __all__ = [
+    "GPUDMM",
     "GSDMM",
     "GSDPMM",
+    "TSDPMM",
     "Clustering",
     "Progress",
+    "Seeds",
     "Tokenizer",
     "__version__",
     "cluster",

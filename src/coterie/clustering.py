@@ -1,15 +1,10 @@
-"""cluster(): texts in, the user's own table out, with the clusters beside it.
-
-Reads, tokenizes, samples, then settles the labels: every text ends in its most probable cluster, so
-that labels, probabilities and `predict` agree.
-"""
+"""Clustering: what `cluster()` found, and the questions one can ask it."""
 
 from __future__ import annotations
 
 import math
 import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,32 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _allowed, _rng, io, metrics, sampler, urns
-from coterie._allowed import Rule, either, nothing, number, whole
+from coterie import io, metrics
 from coterie._disk import write_atomically
-from coterie.backends import get_backend
-from coterie.counts import Corpus, Counts
+from coterie._pack import damaged
+from coterie.counts import Corpus
 from coterie.errors import InvalidInput
-from coterie.model import Model, most_typical
+from coterie.model import Model, Own, most_typical
 from coterie.report.clean import tame
-from coterie.state import State, from_labels
+from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 from coterie.trace import Trace
 
-ALLOWED: dict[str, Rule] = {
-    "n_clusters": either(nothing, whole(1, 2**53)),
-    "alpha": number(0.0, inclusive=False, high=1e100),
-    "beta": number(0.0, inclusive=False, high=1e9),
-    "n_sweeps": whole(1),
-    "random_state": whole(0),
-    "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
-    "max_time": either(nothing, number(0.0, inclusive=False)),
-    "callbacks": _allowed.callables,
-}
 ADDED = ("cluster", "probability", "outlier_score")  # columns of the table
-ALPHA, BETA, SWEEPS, TOL = 0.1, 0.2, 40, 2e-4
-PASSES = 20  # of settling, at most
 N_WORDS, N_EXAMPLES = 10, 3
 
 Floats = npt.NDArray[np.float64]
@@ -65,151 +47,6 @@ class Setting(NamedTuple):
             "sweeps": f"{self.value} sweeps",
         }
         return after.get(self.name, f"{self.name} {self.value}")
-
-
-def cluster(
-    data: Any,
-    text: str | None = None,
-    *,
-    id: str | None = None,
-    n_clusters: int | None = None,
-    alpha: float = ALPHA,
-    beta: float = BETA,
-    n_sweeps: int = SWEEPS,
-    tokenizer: Any = None,
-    language: str | None = "auto",
-    min_df: int | float | str = "auto",
-    max_df: int | float | str = "auto",
-    tie_duplicates: bool = True,
-    encoding: str | None = None,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    max_time: float | None = None,
-    callbacks: Sequence[Callable[[sampler.Event], Any]] = (),
-    on_stage: Callable[[str], Any] | None = None,
-) -> Clustering:
-    """Group texts that share interests, and say what each group is about.
-
-    Parameters
-    ----------
-    data : path, list of str, pandas or polars Series or DataFrame, or an open file
-        csv, tsv, jsonl, parquet, txt (a text a line) or a folder of txt files, gzip or not.
-    text : str
-        The column that holds the texts; found when there is one obvious candidate.
-    id : str
-        The column that names the rows.
-    n_clusters : int
-        Clusters at most; usually fewer are found. None lets the number of texts decide.
-    alpha : float
-        Pseudo-texts in every cluster: a larger one opens clusters more readily.
-    beta : float
-        Pseudo-occurrences of every word in every cluster. Larger: fewer, broader clusters.
-    n_sweeps : int
-        Passes over the texts, at most; it stops earlier when nothing gets better.
-    tokenizer : Tokenizer or CountVectorizer-like object
-        How texts become words; the default finds the language.
-    language : str
-        A two-letter code, for names without stop words and for lemmas; found by default.
-    min_df, max_df : int, share or "auto"
-        Leave out words of fewer texts than min_df, and of more texts than max_df.
-    encoding : str
-        A file's encoding, where it is not found by itself.
-    n_jobs : int
-        Threads for settling; the clusters do not depend on it.
-    tie_duplicates : bool
-        Keep texts with identical words in one cluster.
-    random_state : int
-        The seed: the same clusters everywhere.
-    max_time : float
-        Seconds after which to stop, with what was found so far.
-    callbacks : list of callables
-        Called after every sweep; `coterie.Progress()` shows a bar.
-    on_stage : callable
-        Called with "reading", "words", "sampling" and "settling" as each of them begins.
-
-    Examples
-    --------
-    >>> import coterie
-    >>> groups = coterie.cluster(["red apple pie", "apple pie recipe", "fast car race", "car race"])
-    >>> groups.table.columns
-    ['text', 'cluster', 'probability', 'outlier_score']
-    """
-    began = time.perf_counter()
-    values = {name: value for name, value in locals().items() if name in ALLOWED}
-    _allowed.check("cluster", ALLOWED, values)
-    enter = on_stage or (lambda stage: None)
-    enter("reading")
-    rows = readers.read(data, text=text, id=id, encoding=encoding)
-    enter("words")
-    vectorizer, corpus, notes = Vectorizer.learn(
-        rows.texts, tokenizer, language, min_df, max_df, tie_duplicates
-    )
-    if rows.n_missing:
-        notes.append(f"{rows.n_missing:,} rows have no text; their cluster is -1.")
-    names = rows.names_for(ADDED)
-    if names != list(ADDED):
-        notes.append(f"Your table has such columns already, so ours are called {', '.join(names)}.")
-    cap = n_clusters if n_clusters is not None else default_cap(corpus.counts)
-    urn = urns.finite(cap, alpha, urns.per_word(beta, corpus.counts.n_words))
-    plan = sampler.Plan(
-        n_sweeps=n_sweeps,
-        init="random",
-        key=_rng.key_from_seed(random_state),
-        tol=TOL,
-        max_time=max_time,
-        callbacks=tuple(callbacks),
-    )
-    enter("sampling")
-    run = sampler.run(corpus.counts, urn, plan, get_backend())
-    enter("settling")
-    model, labels, agreement = settle(corpus.counts, urn, run.state, vectorizer.words, n_jobs)
-    if model.n_clusters >= 0.9 * cap:
-        notes.append(
-            f"{model.n_clusters} of at most {cap} clusters are in use: there may be more to find;"
-            " raise n_clusters."
-        )
-    return Clustering(
-        rows=rows,
-        vectorizer=vectorizer,
-        model=model,
-        labels=corpus.per_row(labels, -1),
-        trace=run.trace,
-        notes=[*rows.notes, *notes],
-        settings=_settings(cap, n_clusters is None, alpha, beta, run, n_sweeps, random_state),
-        agreement=agreement,
-        converged=run.converged,
-        reason=run.reason,
-        seconds=time.perf_counter() - began,
-        corpus=corpus,
-    )
-
-
-def default_cap(counts: Counts) -> int:
-    """Clusters to allow: generous, since those not needed die out, yet bounded by the texts."""
-    n_docs = int(counts.weight.sum())
-    return max(2, min(1000, round(8 * math.sqrt(n_docs)), n_docs))
-
-
-def settle(
-    counts: Counts, urn: urns.Urn, state: State, words: list[str], n_jobs: int | None = None
-) -> tuple[Model, Labels, float]:
-    """Move every document to its most probable cluster, until none moves (or PASSES times).
-
-    Returns the model of these labels, the labels, and the share of documents whose label is the
-    model's own prediction: 1 when a fixed point was reached.
-    """
-    model, cluster_of = Model.freeze(urn, state, words)
-    labels = cluster_of[state.z].astype(np.int64)
-    for _ in range(PASSES):
-        best = model.predict(counts, n_jobs=n_jobs)
-        if (best == labels).all():
-            return model, labels, 1.0
-        dense = np.unique(best, return_inverse=True)[1].astype(np.int32)
-        state = from_labels(counts, urn, dense)
-        model, cluster_of = Model.freeze(urn, state, words)
-        labels = cluster_of[state.z].astype(np.int64)
-    agree = model.predict(counts, n_jobs=n_jobs) == labels
-    return model, labels, float(np.average(agree, weights=counts.weight))
 
 
 class Explanation(NamedTuple):
@@ -264,15 +101,23 @@ class Clustering:
     @cached_property
     def outlier_score(self) -> Floats:
         """Nats per word by which a cluster of its own would explain a row better; NaN without words."""
-        scores = self.model.outlier_scores(self.corpus.counts, self._per_document)
+        scores = self.model.outlier_scores(self.corpus.counts, Own(self._per_document))
         return self.corpus.per_row(scores, math.nan)
 
     @cached_property
     def names(self) -> list[str]:
-        """A name for each cluster: the words that set it apart, more where two would be alike."""
-        taken: set[str] = set()
+        """A name for each cluster: its seed's, or the words that set it apart, more if two are alike."""
+        of_seed = {}
+        if self.model.seeds is not None:
+            of_seed = dict(
+                zip(self.model.seeds.cluster.tolist(), self.model.seeds.names, strict=True)
+            )
+        taken = set(of_seed.values())
         names = []
-        for words in self.top_words(N_WORDS):
+        for k, words in enumerate(self.top_words(N_WORDS)):
+            if k in of_seed:
+                names.append(of_seed[k])
+                continue
             dull = self.vectorizer.dull
             telling = [w for w, _ in words if w.lower() not in dull] or [w for w, _ in words]
             many = 3
@@ -373,6 +218,14 @@ class Clustering:
         words = [(self.vectorizer.words[w], float(v)) for w, v in zip(ids, values, strict=True)]
         return Explanation(best, second, words, rest, float(per_word.sum()) + rest)
 
+    def seed_report(self) -> SeedReport:
+        """What each seed became: how many texts, which words came and went; which clusters are new."""
+        if self.model.seeds is None:
+            raise InvalidInput(
+                "These texts were clustered without seeds; pass seeds= to cluster()."
+            )
+        return seed_report(self.model)
+
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
         """Write one offline HTML page to look at and pass on; returns where it is."""
         from coterie.report import data, html
@@ -464,13 +317,13 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
     """The clustering a folder holds."""
     fitted, documents = saved.fitted, folder / io.DOCUMENTS
     if saved.documents is None or saved.corpus is None:
-        raise io.damaged(documents, "it is missing")
+        raise damaged(documents, "it is missing")
     try:
         rows = readers.from_parquet(saved.documents, fitted.get("column"), fitted.get("ids"))
     except ValueError as error:
-        raise io.damaged(documents, str(error).rstrip(".")) from None
+        raise damaged(documents, str(error).rstrip(".")) from None
     if len(rows) != saved.per_row["labels"].size:
-        raise io.damaged(documents, "it has another number of rows than the labels")
+        raise damaged(documents, "it has another number of rows than the labels")
     try:
         return Clustering(
             rows=rows,
@@ -487,7 +340,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             corpus=saved.corpus,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise io.damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
+        raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
 
 
 def _texts(texts: Any) -> list[str]:
@@ -496,19 +349,3 @@ def _texts(texts: Any) -> list[str]:
     if getattr(texts, "ndim", 1) != 1 or hasattr(texts, "columns"):
         raise InvalidInput("Pass one column of texts, not a table.")
     return [] if isinstance(texts, list | tuple) and not texts else readers.read(texts).texts
-
-
-def _settings(
-    cap: int, auto: bool, alpha: float, beta: float, run: sampler.Run, asked: int, seed: int
-) -> list[Setting]:
-    why_cap = "8 times the square root of the number of texts, 1000 at most" if auto else "as asked"
-    stopped = "as many as allowed"
-    if len(run.trace) < asked:
-        stopped = "nothing got better any more" if run.converged else run.reason.split(";")[0]
-    return [
-        Setting("clusters at most", str(cap), f"{why_cap}; those not needed die out"),
-        Setting("beta", f"{beta:g}", "how much two texts may differ: larger gives fewer clusters"),
-        Setting("alpha", f"{alpha:g}", "how readily a text opens a cluster of its own"),
-        Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),
-        Setting("seed", str(seed), "the same seed gives the same clusters everywhere"),
-    ]

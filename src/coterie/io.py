@@ -15,7 +15,6 @@ import csv
 import hashlib
 import io as text_io
 import json
-import math
 import os
 import shutil
 import tempfile
@@ -26,12 +25,21 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._disk import flush_folder
+from coterie._pack import (
+    corpus_arrays,
+    damaged,
+    model_arrays,
+    promoting_arrays,
+    read_corpus,
+    read_model,
+    read_promoting,
+    urn_numbers,
+)
 from coterie._version import __version__
-from coterie.counts import Corpus, Counts
+from coterie.counts import Corpus
 from coterie.errors import ModelFileError
 from coterie.model import Model
 from coterie.trace import SweepRecord, Trace
-from coterie.urns import NO_CAP, process
 
 SCHEMA = 1
 ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.csv", "config.json"
@@ -39,7 +47,6 @@ DOCUMENTS = "documents.parquet"
 UTF8 = ("utf-8", "surrogatepass")  # a broken emoji half is a word like any other
 MAX_CONFIG_BYTES = 2**24
 
-_MODEL_ARRAYS = {"size", "total", "ptr", "cluster", "held", "beta"}
 _ROW_ARRAYS = {
     "labels": np.int64,
     "outlier_score": np.float64,
@@ -59,6 +66,7 @@ class Saved(NamedTuple):
     trace: Trace
     documents: bytes | None = None  # the user's table, as parquet
     corpus: Corpus | None = None  # the training documents
+    promoting: Any = None  # training rows x words, sparse: which words promote their relatives
 
 
 def save(path: str | os.PathLike[str], saved: Saved) -> None:
@@ -98,14 +106,16 @@ def load(path: str | os.PathLike[str]) -> Saved:
         raise damaged(folder / CONFIG, "it does not list every file")
     arrays = _unpack(folder, contents[ARRAYS])
     words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
-    model = _model(folder, config, arrays, words)
+    model = read_model(folder / ARRAYS, folder / CONFIG, config, arrays, words)
     fitted = _fitted(folder, config, model)
     per_row = _per_row(folder, arrays, model.n_clusters)
     trace = _parse_trace(folder, contents[TRACE])
     documents = contents.get(DOCUMENTS)
-    corpus = _corpus(folder, arrays, model, per_row["labels"].size)
+    n_rows = per_row["labels"].size
+    corpus = read_corpus(folder / ARRAYS, arrays, model, n_rows)
+    promoting = read_promoting(folder / ARRAYS, arrays, model, n_rows)
     head = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
-    return Saved(*head, documents, corpus)
+    return Saved(*head, documents, corpus, promoting)
 
 
 def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
@@ -121,18 +131,12 @@ def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
 def _files(saved: Saved) -> dict[str, bytes]:
     from safetensors.numpy import save as pack
 
-    model, urn = saved.model, saved.model.urn
-    frozen = model.frozen
-    uniform = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
+    model = saved.model
     arrays = {
-        "size": frozen.size,
-        "total": frozen.total,
-        "ptr": frozen.ptr,
-        "cluster": frozen.cluster,
-        "held": frozen.held,
-        "beta": urn.beta[:1] if uniform else urn.beta,
+        **model_arrays(model),
         **saved.per_row,
-        **({} if saved.corpus is None else _corpus_arrays(saved.corpus)),
+        **({} if saved.corpus is None else corpus_arrays(saved.corpus)),
+        **({} if saved.promoting is None else promoting_arrays(saved.promoting)),
     }
     files = {ARRAYS: pack({name: np.ascontiguousarray(a) for name, a in arrays.items()})}
     if model.words is not None:
@@ -146,13 +150,7 @@ def _files(saved: Saved) -> dict[str, bytes]:
         "estimator": saved.estimator,
         "parameters": saved.parameters,
         "fitted": saved.fitted,
-        "urn": {
-            "burst": urn.burst,
-            "size_prior": urn.size_prior,
-            "open_weight": urn.open_weight,
-            "cap": urn.cap,
-            "unit": urn.unit,
-        },
+        "urn": urn_numbers(model),
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
     config["checksum"] = _config_digest(config)
@@ -241,52 +239,6 @@ def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
     return content
 
 
-def _model(
-    folder: Path, config: dict[str, Any], arrays: dict[str, npt.NDArray[Any]], words: Any
-) -> Model:
-    """Check shapes and ranges, so that a hostile folder cannot make a kernel read out of bounds."""
-    path = folder / ARRAYS
-    if not set(arrays) >= _MODEL_ARRAYS:
-        raise damaged(path, "arrays are missing")
-    size, total, ptr, cluster, held, beta = (
-        arrays[name] for name in ("size", "total", "ptr", "cluster", "held", "beta")
-    )
-    n_words, n_clusters = ptr.size - 1, size.size
-    kinds = [a.dtype for a in (size, total, ptr, cluster, held, beta)]
-    expected = [np.int64, np.int64, np.int64, np.int32, np.int32, np.float64]
-    ok = (
-        kinds == [np.dtype(kind) for kind in expected]
-        and all(a.ndim == 1 for a in (size, total, ptr, cluster, held, beta))
-        and n_words >= 0
-        and total.size == n_clusters
-        and ptr[0] == 0
-        and bool((ptr[1:] >= ptr[:-1]).all())
-        and cluster.size == held.size == ptr[-1]
-        and beta.size in (1, n_words)
-        and bool((cluster >= 0).all() and (cluster < n_clusters).all() and (held > 0).all())
-        and bool((size >= 0).all() and (total >= 0).all())
-        and bool(np.isfinite(beta).all() and (beta > 0).all())
-        and (words is None or len(words) == n_words)
-    )
-    if not ok or (np.bincount(cluster, held, n_clusters) != total).any():
-        raise damaged(path, "its arrays do not fit together")
-    beta = np.broadcast_to(beta, (n_words,)).copy()
-    urn = config["urn"]
-    numbers = {k: urn.get(k) for k in ("burst", "size_prior", "open_weight", "unit")}
-    sane = (
-        all(isinstance(v, float | int) and math.isfinite(v) and v >= 0 for v in numbers.values())
-        and numbers["burst"] in (0, 1)
-        and numbers["unit"] > 0
-        and isinstance(urn.get("cap"), int)
-        and n_clusters <= urn["cap"] <= NO_CAP
-    )
-    if not sane:
-        raise damaged(folder / CONFIG, "its urn makes no sense")
-    changes: dict[str, Any] = {"cap": urn["cap"], **{k: float(v) for k, v in numbers.items()}}
-    full = process(1.0, beta)._replace(**changes)
-    return Model.make(full, size, total, ptr, cluster, held, words)
-
-
 def _fitted(folder: Path, config: dict[str, Any], model: Model) -> dict[str, Any]:
     fitted = config["fitted"]
     names = fitted.get("feature_names_in")
@@ -317,54 +269,9 @@ def _per_row(
     return {name: arrays[name] for name in _ROW_ARRAYS}
 
 
-def _corpus_arrays(corpus: Corpus) -> dict[str, npt.NDArray[Any]]:
-    counts = corpus.counts
-    return {
-        "doc_of_row": corpus.doc_of_row,
-        "doc_ptr": counts.ptr,
-        "doc_word": counts.word,
-        "doc_tally": counts.tally,
-        "doc_weight": counts.weight,
-    }
-
-
-def _corpus(
-    folder: Path, arrays: dict[str, npt.NDArray[Any]], model: Model, n_rows: int
-) -> Corpus | None:
-    """The training documents, where a model keeps them, checked like everything else."""
-    if "doc_ptr" not in arrays:
-        return None
-    names = ("doc_of_row", "doc_ptr", "doc_word", "doc_tally", "doc_weight")
-    rows, ptr, word, tally, weight = (arrays.get(name, np.zeros(0)) for name in names)
-    kinds = [np.dtype(k) for k in (np.int64, np.int64, np.int32, np.int32, np.int64)]
-    n_words = model.urn.beta.size
-    ok = (
-        [a.dtype for a in (rows, ptr, word, tally, weight)] == kinds
-        and all(a.ndim == 1 for a in (rows, ptr, word, tally, weight))
-        and rows.size == n_rows
-        and ptr.size > 1
-        and ptr[0] == 0
-        and bool((ptr[1:] > ptr[:-1]).all())
-        and word.size == tally.size == ptr[-1]
-        and weight.size == ptr.size - 1
-        and bool((word >= 0).all() and (word < n_words).all() and (tally > 0).all())
-        and bool((weight > 0).all() and (rows >= -1).all() and (rows < weight.size).all())
-        and np.unique(rows[rows >= 0]).size == weight.size
-    )
-    if not ok:
-        raise damaged(folder / ARRAYS, "its documents do not fit together")
-    length = np.add.reduceat(tally, ptr[:-1], dtype=np.int64)
-    return Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
-
-
 def _config_digest(config: dict[str, Any]) -> str:
     rest = {key: value for key, value in config.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
-def damaged(path: Path, what: str) -> ModelFileError:
-    """What to raise for a file of a model that cannot be used."""
-    return ModelFileError(f"{path} is damaged: {what}. Save the model again, or restore a copy.")
 
 
 def _escape(word: str) -> str:

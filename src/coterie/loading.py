@@ -8,11 +8,11 @@ from pathlib import Path
 from coterie import io
 from coterie.clustering import Clustering, restore
 from coterie.errors import ModelFileError
+from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM
 from coterie.estimators._base import BaseMixture
-from coterie.estimators.gsdmm import GSDMM
-from coterie.estimators.gsdpmm import GSDPMM
 
-_KNOWN: dict[str, type[BaseMixture]] = {cls.__name__: cls for cls in (GSDMM, GSDPMM)}
+_ALL: tuple[type[BaseMixture], ...] = (GSDMM, GSDPMM, TSDPMM, GPUDMM)
+_KNOWN = {cls.__name__: cls for cls in _ALL}
 
 
 def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:

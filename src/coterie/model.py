@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
-from coterie.counts import Counts
+from coterie.counts import Corpus, Counts
 from coterie.kernels import fixed
 from coterie.state import State, word_counts
 from coterie.urns import Urn
@@ -34,11 +34,27 @@ class Frozen(NamedTuple):
     """Sizes and word counts in the form the scoring kernel reads: a CSR over words."""
 
     size: Ints  # (clusters,) m_k
+    prior: Floats  # (clusters,) what is added to it: alpha of the finite urn, a seed's own weight
     total: Ints  # (clusters,) n_k
     ptr: Ints  # (words + 1,)
     cluster: npt.NDArray[np.int32]
     held: npt.NDArray[np.int32]  # n_kw > 0
     gain: Floats  # ln(1 + n_kw / b_w)
+
+
+class Own(NamedTuple):
+    """Documents that are in the model's counts: each is left out when it is judged."""
+
+    cluster: Ints  # (documents,) the cluster it is counted in, or -1
+    flag: npt.NDArray[np.uint8] | None = None  # (entries,) which of its words promote
+
+
+class SeedClusters(NamedTuple):
+    """Which clusters are seeds."""
+
+    names: tuple[str, ...]
+    cluster: Ints  # the cluster each seed became
+    unknown: tuple[tuple[str, ...], ...]  # words of each seed that no text holds
 
 
 @dataclass(frozen=True)
@@ -48,28 +64,62 @@ class Model:
     urn: Urn
     frozen: Frozen
     words: list[str] | None
+    seeds: SeedClusters | None = None
 
     @staticmethod
     def make(
-        urn: Urn, size: Ints, total: Ints, ptr: Ints, cluster: Any, held: Any, words: Any
+        urn: Urn,
+        size: Ints,
+        total: Ints,
+        ptr: Ints,
+        cluster: Any,
+        held: Any,
+        words: Any,
+        seeds: SeedClusters | None = None,
     ) -> Model:
         """Put a model together from plain arrays."""
         rate = np.repeat(urn.unit / urn.beta, np.diff(ptr))
         gain = np.log1p(held * rate)
-        return Model(urn, Frozen(size, total, ptr, cluster, held, gain), words)
+        prior = np.full(size.size, urn.size_prior)
+        if seeds is not None:
+            prior[seeds.cluster] = urn.seed_weight
+        return Model(urn, Frozen(size, prior, total, ptr, cluster, held, gain), words, seeds)
 
     @staticmethod
     def freeze(
-        urn: Urn, state: State, words: list[str] | None
+        urn: Urn,
+        state: State,
+        words: list[str] | None,
+        names: Sequence[str] = (),
+        unknown: Sequence[Sequence[str]] = (),
     ) -> tuple[Model, npt.NDArray[np.int32]]:
-        """The model of a state, and the cluster of each slot (-1: closed)."""
+        """The model of a state, and the cluster of each slot (-1: closed).
+
+        `names` are those of the seeds, which stay even if they found no document; `unknown` their
+        words that are in no document.
+        """
         open_slots = np.sort(state.order[: state.head[0]])
         by_size = open_slots[np.argsort(-state.size[open_slots], kind="stable")]
         cluster_of = np.full(state.size.size, -1, np.int32)
         cluster_of[by_size] = np.arange(by_size.size)
         ptr, cluster, held = word_counts(state, cluster_of)
         size, total = state.size[by_size], state.total[by_size]
-        return Model.make(urn, size, total, ptr, cluster, held, words), cluster_of
+        seeds = None
+        if urn.seed_weight.size:
+            of_seed = cluster_of[: urn.seed_weight.size].astype(np.int64)
+            seeds = SeedClusters(tuple(names), of_seed, tuple(map(tuple, unknown)))
+        return Model.make(urn, size, total, ptr, cluster, held, words, seeds), cluster_of
+
+    def slots(self, labels: Ints) -> npt.NDArray[np.int32]:
+        """Slots to count these labels in: the seeds first, then the other clusters in use."""
+        n_seeds = self.urn.seed_weight.size
+        slot_of = np.full(self.n_clusters, -1, np.int32)
+        if self.seeds is not None:
+            slot_of[self.seeds.cluster] = np.arange(n_seeds)
+        found = np.unique(labels)
+        found = found[slot_of[found] < 0]
+        slot_of[found] = n_seeds + np.arange(found.size)
+        return slot_of[labels]
 
     @property
     def n_clusters(self) -> int:
@@ -88,13 +138,24 @@ class Model:
         return sparse.csr_matrix((f.held, f.cluster, f.ptr), (f.ptr.size - 1, self.n_clusters))
 
     @cached_property
+    def counted(self) -> Any:
+        """Words of the documents in each cluster, clusters x words: a seed's own are left out."""
+        urn, held = self.urn, self.word_cluster.T.tocsr().astype(np.int64)
+        if self.seeds is not None:
+            seed = np.repeat(self.seeds.cluster, np.diff(urn.seed_ptr))
+            given = (urn.seed_count.astype(np.int64), (seed, urn.seed_word))
+            held = (held - sparse.csr_matrix(given, held.shape)).tocsr()
+            held.eliminate_zeros()
+        return held if urn.one == 1 else held * urn.unit
+
+    @cached_property
     def word_share(self) -> Floats:
         """Each word's share of all words of the training documents; never 0."""
         held = np.asarray(self.word_cluster.sum(axis=1, dtype=np.int64)).ravel()
         return np.asarray(np.maximum(held, 1) / max(int(held.sum()), 1))
 
-    def predict(self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None) -> Ints:
-        """The most probable cluster of each document; document i left out of cluster own[i]."""
+    def predict(self, counts: Counts, own: Own | None = None, n_jobs: int | None = None) -> Ints:
+        """The most probable cluster of each document, those that are the model's `own` left out."""
         best = np.empty(counts.n_docs, np.int64)
 
         def take(rows: Ints, scores: Floats) -> None:
@@ -104,7 +165,7 @@ class Model:
         return best
 
     def probabilities(
-        self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
+        self, counts: Counts, own: Own | None = None, n_jobs: int | None = None
     ) -> Floats:
         """p(cluster | document) over the clusters in use; a row of 0 where no cluster is left."""
         out = np.empty((counts.n_docs, self.n_clusters))
@@ -117,6 +178,19 @@ class Model:
 
         self._for_chunks(counts, own, False, n_jobs, take)
         return out
+
+    def word_sums(self, counts: Counts) -> Floats:
+        """p(cluster | document) as the sum over its words of p(cluster | word) p(word | document).
+
+        GPU-DMM's SW representation: softer than `probabilities`, which multiplies.
+        """
+        f, urn = self.frozen, self.urn
+        rate = (f.size + f.prior) / (f.total * urn.unit + urn.beta_sum)
+        weighted = self.word_cluster.multiply(rate * urn.unit).tocsr()  # less the part from beta
+        norm = np.asarray(weighted.sum(axis=1)).ravel() + urn.beta * rate.sum()
+        share = counts.tally / np.repeat(counts.length, np.diff(counts.ptr)) / norm[counts.word]
+        texts = sparse.csr_matrix((share, counts.word, counts.ptr), (counts.n_docs, norm.size))
+        return np.asarray((texts @ weighted).todense() + np.outer(texts @ urn.beta, rate))
 
     def best_probability(self, counts: Counts, n_jobs: int | None = None) -> Floats:
         """p(cluster | document) of the most probable cluster of each document."""
@@ -137,9 +211,11 @@ class Model:
         """
         urn, f = self.urn, self.frozen
         scores = np.empty((1, self.n_clusters))
-        nobody = np.full(1, -1, np.int64)
-        base = np.empty(self.n_clusters)
-        fixed.score(counts, urn, f, np.zeros(1, np.int64), nobody, False, scores, base)
+
+        def keep(rows: Ints, found: Floats) -> None:
+            scores[rows] = found
+
+        self._for_chunks(counts, None, False, None, keep)
         ranked = np.argsort(-scores[0], kind="stable")
         best, second = int(ranked[0]), int(ranked[:2][-1])
         held = np.asarray(self.word_cluster[counts.word][:, [best, second]].todense()) * urn.unit
@@ -149,14 +225,13 @@ class Model:
             gain = c * np.log(held + beta)
         per_word = gain[:, 0] - gain[:, 1]
         total = scores[0, best] - scores[0, second]
-        size = float(
-            np.log(f.size[best] + urn.size_prior) - np.log(f.size[second] + urn.size_prior)
-        )
+        weight = np.log(f.size[[best, second]] + f.prior[[best, second]])
+        size = float(weight[0] - weight[1])
         per_word += (total - size - per_word.sum()) * counts.tally / counts.length[0]
         return best, second, per_word, size
 
     def outlier_scores(
-        self, counts: Counts, own: Ints | None = None, n_jobs: int | None = None
+        self, counts: Counts, own: Own | None = None, n_jobs: int | None = None
     ) -> Floats:
         """Nats per word by which a cluster of its own explains a document better than all."""
         out = np.empty(counts.n_docs)
@@ -172,7 +247,8 @@ class Model:
         urn = self.urn
         n_docs = float(self.frozen.size.sum())
         fresh = urn.open_weight + urn.size_prior * (urn.cap - self.n_clusters)
-        mass = n_docs + urn.open_weight + urn.size_prior * urn.cap
+        seeds = float(urn.seed_weight.sum()) - urn.size_prior * urn.seed_weight.size
+        mass = n_docs + urn.open_weight + urn.size_prior * urn.cap + seeds
         log_fresh = math.log(fresh) if fresh > 0.0 else -math.inf
         empty = np.add.reduceat(
             counts.tally * np.log(urn.beta / urn.beta_sum)[counts.word], counts.ptr[:-1]
@@ -229,21 +305,25 @@ class Model:
     def _for_chunks(
         self,
         counts: Counts,
-        own: Ints | None,
+        own: Own | None,
         draw_phi: bool,
         n_jobs: int | None,
         take: Callable[[Ints, Floats], None],
     ) -> None:
         """Score documents in chunks of similar length; the same for any number of threads."""
         order = np.argsort(counts.length, kind="stable")
-        own = np.full(counts.n_docs, -1, np.int64) if own is None else own
+        own = own or Own(np.full(counts.n_docs, -1, np.int64))
+        flag = np.zeros(0, np.uint8) if own.flag is None else own.flag
         size = max(1, CHUNK_BYTES // (8 * max(self.n_clusters, 1)))
 
         def work(start: int) -> None:
             rows = order[start : start + size]
             scores = np.empty((rows.size, self.n_clusters))
             base = np.empty(self.n_clusters)
-            fixed.score(counts, self.urn, self.frozen, rows, own[rows], draw_phi, scores, base)
+            given = np.zeros(self.urn.beta.size if flag.size else 0, np.int64)
+            of, urn = self.frozen, self.urn
+            mine = own.cluster[rows]
+            fixed.score(counts, urn, of, rows, mine, flag, given, draw_phi, scores, base)
             take(rows, scores)
 
         threads = _threads(n_jobs)
@@ -254,6 +334,26 @@ class Model:
         else:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, starts))
+
+
+def promoting_words(corpus: Corpus, flag: npt.NDArray[np.uint8]) -> Any:
+    """Training rows x words, sparse: which words promote their relatives."""
+    c = corpus.counts
+    by_document = sparse.csr_matrix((flag, c.word, c.ptr), (c.n_docs, c.n_words), copy=True)
+    by_document.eliminate_zeros()
+    empty = sparse.csr_matrix(
+        (1, c.n_words), dtype=np.uint8
+    )  # the last one, for rows without words
+    return sparse.vstack([by_document, empty], format="csr")[corpus.doc_of_row]
+
+
+def flags_of(promoting: Any, counts: Counts, rows: Ints) -> npt.NDArray[np.uint8]:
+    """For each entry of documents that are these training rows, whether it promotes."""
+    theirs = promoting[rows]
+    width = theirs.shape[1]
+    document = np.repeat(np.arange(rows.size), np.diff(counts.ptr))
+    of = np.repeat(np.arange(rows.size), np.diff(theirs.indptr))
+    return np.isin(document * width + counts.word, of * width + theirs.indices).astype(np.uint8)
 
 
 def most_typical(

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from coterie import state as state_room
 from coterie import _rng
+from coterie import state as state_room
 from coterie.backends.base import SweepStats
 from coterie.counts import Counts
 from coterie.kernels import _promote, gibbs, layout, summary

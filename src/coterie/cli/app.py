@@ -103,6 +103,20 @@ def fit(
             " Left out: FILE's name with .coterie, here.",
         ),
     ] = None,
+    seeds: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TOPICS",
+            help="Topics you expect: a yaml, json or csv file of names and words; or what an earlier"
+            " `coterie fit` wrote, to go on from its clusters.",
+        ),
+    ] = None,
+    seed_weight: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N", help="How sure you are of them: as if N texts spoke for each (1)."
+        ),
+    ] = None,
     n_clusters: Annotated[
         int | None, typer.Option(metavar="K", help="Clusters at most; usually fewer are found.")
     ] = None,
@@ -160,6 +174,8 @@ def fit(
             options={
                 "text": text,
                 "id": id,
+                "seeds": seeds,
+                "seed_weight": seed_weight,
                 "n_clusters": n_clusters,
                 "alpha": alpha,
                 "beta": beta,

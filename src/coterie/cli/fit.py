@@ -45,7 +45,7 @@ def run(
         stages.enter("starting")
         import polars  # noqa: F401  loading the library is starting, not reading
 
-        from coterie.clustering import cluster
+        from coterie.grouping import cluster
 
         def enter(stage: str) -> None:
             if stage == "settling" and not stages.n_sweeps:
@@ -73,6 +73,8 @@ def _python_values(options: dict[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in options.items() if value is not None}
     given["min_df"] = _df("--min-df", options["min_df"])
     given["max_df"] = _df("--max-df", options["max_df"])
+    if options["seeds"] is not None:
+        given["seeds"] = sources.seeds_at(options["seeds"])
     if options["language"].lower() == "none":
         given["language"] = None
     seconds = options["max_time"]

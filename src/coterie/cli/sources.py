@@ -54,6 +54,12 @@ def model_folder(path: Path) -> Path:
     return path
 
 
+def seeds_at(path: Path) -> Path:
+    """A file of seeds, or the model of an earlier run."""
+    check_file(str(path))
+    return model_folder(path) if path.is_dir() else path
+
+
 def open_model(path: Path) -> Clustering:
     """The clustering that was saved."""
     from coterie.clustering import Clustering

@@ -34,6 +34,7 @@ def facts(groups: Clustering) -> dict[str, Any]:
         "settings": [setting._asdict() for setting in groups.settings],
         "notes": notes(groups),
         "clusters": clusters,
+        **({} if groups.model.seeds is None else {"seeds": groups.seed_report().to_dicts()}),
     }
 
 
@@ -47,6 +48,8 @@ def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> N
     """Print it."""
     console = open_console(to_stderr)
     clusters(console, groups)
+    if groups.model.seeds is not None:
+        bullets(console, "Seeds", str(groups.seed_report()).splitlines())
     bullets(console, "Notes", said["notes"])
     stopped = groups.reason.partition(";")[0]
     if stopped.startswith(("interrupted", "time budget")):

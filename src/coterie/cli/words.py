@@ -19,6 +19,9 @@ _OPTIONS = {
     "n_sweeps of cluster must": "--sweeps must",
     "random_state of cluster must": "--seed must",
     "must be None, or ": "must be ",  # an option left out
+    "n_clusters of cluster is": "--n-clusters is",
+    "seeds of cluster": "--seeds",
+    "seed_weight of cluster": "--seed-weight",
     "raise n_clusters": "raise --n-clusters",
     "min_df": "--min-df",
     "max_df": "--max-df",

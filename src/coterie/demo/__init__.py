@@ -20,7 +20,7 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     from rich.table import Table
 
     from coterie import metrics
-    from coterie.clustering import cluster
+    from coterie.grouping import cluster
     from coterie.report.clean import tame
     from coterie.trace import Progress
 

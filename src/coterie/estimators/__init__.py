@@ -1,6 +1,8 @@
-"""scikit-learn estimators: each says which urn it is."""
+"""scikit-learn estimators, thin: each says which urn it is."""
 
+from coterie.estimators.gpudmm import GPUDMM
 from coterie.estimators.gsdmm import GSDMM
 from coterie.estimators.gsdpmm import GSDPMM
+from coterie.estimators.tsdpmm import TSDPMM
 
-__all__ = ["GSDMM", "GSDPMM"]
+__all__ = ["GPUDMM", "GSDMM", "GSDPMM", "TSDPMM"]

@@ -32,6 +32,8 @@ class GSDMM(BaseMixture):
     init : "random", "one", "online", int or labels
         Where to start: over all n_clusters at random, all in one, one pass in order, that many
         random clusters, or these labels.
+    scan : "given" or "random"
+        The order in which a sweep draws the documents: theirs, or another one each sweep.
     burstiness : bool
         True: a repeated word counts as in Eq. 4. False: the naive Bayes form, Eq. 3.
     tie_duplicates : bool
@@ -89,6 +91,7 @@ class GSDMM(BaseMixture):
         beta: float | npt.ArrayLike = 0.1,
         n_sweeps: int = 30,
         init: Any = "random",
+        scan: str = "given",
         burstiness: bool = True,
         tie_duplicates: bool = False,
         sampler: str = "auto",
@@ -106,6 +109,7 @@ class GSDMM(BaseMixture):
         self.beta = beta
         self.n_sweeps = n_sweeps
         self.init = init
+        self.scan = scan
         self.burstiness = burstiness
         self.tie_duplicates = tie_duplicates
         self.sampler = sampler

@@ -1,4 +1,4 @@
-"""GSDPMM: the Dirichlet process mixture of Yin & Wang (ICDE 2016)."""
+"""GSDPMM: the Dirichlet process mixture of Yin & Wang (ICDE 2016), with what may be known beforehand."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from coterie import urns
 from coterie._allowed import either, number, one_of
 from coterie.counts import Counts
+from coterie.errors import InvalidInput
+from coterie.estimators import _knowing
 from coterie.estimators._base import BaseMixture
+from coterie.seeds.report import SeedReport, seed_report
 
 AUTO_ALPHA = 0.1  # of the number of documents: the paper's setting
 
@@ -24,9 +29,16 @@ class GSDPMM(BaseMixture):
         Weight of a new cluster; "auto" is 0.1 times the number of documents, as in the paper.
     beta : float or array, one a word
         Pseudo-occurrences of every word in every cluster. Larger: fewer, broader clusters.
-    init : "one", "online", int or labels
-        Where to start: all in one cluster (the paper's), one pass in order, that many random
-        clusters, or these labels.
+    init : "auto", "one", "online", "anchored", "seeds", int or labels
+        Where to start: all in one cluster (the paper's); one pass in order; documents that share words
+        with seeds in the best of these, the others in one cluster; at random over the seeds; that many
+        random clusters; or these labels. "auto" is "anchored" where there are seeds, else "one".
+    seeds : dict, path, fitted model or Seeds, optional
+        Topics known beforehand, as `TSDPMM` takes them.
+    seed_weight, seed_repeat
+        As in `TSDPMM`.
+    word_vectors, promotion, threshold, max_related
+        As in `GPUDMM`: words promote those their vectors are near. None: they do not.
 
     The other parameters, the attributes and methods are those of `GSDMM`.
 
@@ -38,16 +50,28 @@ class GSDPMM(BaseMixture):
     0
     """
 
-    _parameters = {"alpha": either(one_of("auto"), number(0.0, inclusive=False, high=1e100))}
-    _starts = ("one", "online")
+    _parameters = {
+        "alpha": either(one_of("auto"), number(0.0, inclusive=False, high=1e100)),
+        **_knowing.SEEDS,
+        **_knowing.VECTORS,
+    }
+    _starts: tuple[str, ...] = ("auto", "one", "online", "anchored", "seeds")
 
     def __init__(
         self,
         *,
         alpha: float | str = "auto",
         beta: float | npt.ArrayLike = 0.02,
+        seeds: Any = None,
+        seed_weight: Any = 1.0,
+        seed_repeat: int = 10,
+        word_vectors: Any = None,
+        promotion: float = 0.3,
+        threshold: float = 0.5,
+        max_related: int = 20,
         n_sweeps: int = 10,
-        init: Any = "one",
+        init: Any = "auto",
+        scan: str = "given",
         burstiness: bool = True,
         tie_duplicates: bool = False,
         sampler: str = "auto",
@@ -62,8 +86,16 @@ class GSDPMM(BaseMixture):
     ) -> None:
         self.alpha = alpha
         self.beta = beta
+        self.seeds = seeds
+        self.seed_weight = seed_weight
+        self.seed_repeat = seed_repeat
+        self.word_vectors = word_vectors
+        self.promotion = promotion
+        self.threshold = threshold
+        self.max_related = max_related
         self.n_sweeps = n_sweeps
         self.init = init
+        self.scan = scan
         self.burstiness = burstiness
         self.tie_duplicates = tie_duplicates
         self.sampler = sampler
@@ -76,7 +108,34 @@ class GSDPMM(BaseMixture):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
 
+    def seed_report(self) -> SeedReport:
+        """What each seed became: how many documents, which words came and went; what is new."""
+        check_is_fitted(self)
+        if self.model_.seeds is None:
+            raise InvalidInput(
+                f"This {type(self).__name__} was fitted without seeds, so there is nothing to report;"
+                " pass seeds= and fit again."
+            )
+        return seed_report(self.model_)
+
+    def __sklearn_clone__(self) -> Any:
+        """A model given as seeds keeps its fit: that is what it is there for."""
+        values = self.get_params(deep=False)
+        return type(self)(
+            **{n: v if n == "seeds" else clone(v, safe=False) for n, v in values.items()}
+        )
+
     def _urn(self, counts: Counts, beta: npt.NDArray[np.float64]) -> urns.Urn:
         auto = isinstance(self.alpha, str)
         alpha = AUTO_ALPHA * float(counts.weight.sum()) if auto else float(self.alpha)
         return urns.process(alpha, beta, self.burstiness)
+
+    def _init(self, corpus: Any) -> Any:
+        init = super()._init(corpus)
+        if isinstance(init, str) and init == "auto":
+            return "one" if self.seeds is None else "anchored"
+        if isinstance(init, str) and init in ("anchored", "seeds") and self.seeds is None:
+            raise InvalidInput(
+                f"init={init!r} of {type(self).__name__} needs seeds; there are none."
+            )
+        return init

@@ -11,12 +11,14 @@ from coterie.kernels._words import log_growth
 
 
 @kernel
-def score(counts, urn, frozen, order, own, draw_phi, out, base):
+def score(counts, urn, frozen, order, own, flag, given, draw_phi, out, base):
     """Fill out[i, k]: the log weight of cluster k for document order[i], relative to an empty one.
 
-    Equivalent to: ln(m_k + prior) + sum_w ln growth(n_kw, c_w) - ln base_k(N_d), with one copy of
-    the document taken out of cluster own[i] (-1: none). When `draw_phi` is set, the clusters' word
-    distributions are fixed at their posterior means instead: sum_w c_w ln phi_kw.
+    Equivalent to: ln(m_k + prior_k) + sum_w ln growth(n_kw, c_w) - ln base_k(N_d), with one copy of
+    the document taken out of cluster own[i] (-1: none), what its words with a `flag` promoted
+    included (`given` is scratch, all zero: one entry a word, or none if nothing promotes).
+    When `draw_phi` is set, the clusters' word distributions are fixed at their posterior means
+    instead: sum_w c_w ln phi_kw.
     `order` sorts by length, so that `base` (one entry a cluster, scratch) is rarely recomputed.
     """
     n_clusters = frozen.size.size
@@ -31,8 +33,11 @@ def score(counts, urn, frozen, order, own, draw_phi, out, base):
             out[i, k] = base[k]
         mine = np.int64(own[i])
         if mine >= 0:
-            size = frozen.size[mine] - 1 + urn.size_prior
-            words = (frozen.total[mine] - length) * urn.unit
+            size = frozen.size[mine] - 1 + frozen.prior[mine]
+            taken = length * urn.one
+            if given.size:
+                taken += spread(counts, urn, flag, given, d, urn.promotion)
+            words = (frozen.total[mine] - taken) * urn.unit
             weight = math.log(size) if size > 0.0 else -np.inf
             out[i, mine] = weight - base_nats(urn, words, length, draw_phi)
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
@@ -42,7 +47,9 @@ def score(counts, urn, frozen, order, own, draw_phi, out, base):
                 k = frozen.cluster[p]
                 n = np.int64(frozen.held[p])
                 if k == mine:
-                    n -= count
+                    n -= count * urn.one
+                    if given.size:
+                        n -= given[w]
                 if n > 0:
                     if count == 1 and k != mine:
                         out[i, k] += frozen.gain[p]
@@ -50,6 +57,21 @@ def score(counts, urn, frozen, order, own, draw_phi, out, base):
                         out[i, k] += count * math.log1p(n * urn.unit / urn.beta[w])
                     else:
                         out[i, k] += log_growth(n, urn.beta[w], urn.burst, urn.unit, count)
+        if mine >= 0 and given.size:
+            spread(counts, urn, flag, given, d, -urn.promotion)
+
+
+@called
+def spread(counts, urn, flag, given, d, amount):
+    """Add to `given` what the flagged words of one copy of d promote at this amount; their sum."""
+    total = np.int64(0)
+    for e in range(counts.ptr[d], counts.ptr[d + 1]):
+        if flag[e]:
+            w = counts.word[e]
+            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
+                given[urn.relate_word[i]] += amount * counts.tally[e]
+                total += amount * counts.tally[e]
+    return total
 
 
 @called
@@ -62,8 +84,8 @@ def base_nats(urn, words, length, draw_phi):
 
 @called
 def fill_base(urn, frozen, length, draw_phi, base):
-    """base[k] = ln(m_k + prior) - base_nats(n_k, length)."""
+    """base[k] = ln(m_k + prior_k) - base_nats(n_k, length)."""
     for k in range(base.size):
-        size = frozen.size[k] + urn.size_prior
+        size = frozen.size[k] + frozen.prior[k]
         weight = math.log(size) if size > 0.0 else -np.inf
         base[k] = weight - base_nats(urn, frozen.total[k] * urn.unit, length, draw_phi)

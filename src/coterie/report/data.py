@@ -54,7 +54,7 @@ def page(groups: Any, title: str | None = None) -> Report:
 
 
 def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
-    held = groups.model.word_cluster.T.tocsr()
+    held = groups.model.counted
     places = layout.positions(layout.hellinger(held), sizes)
     words = groups.vectorizer.words
     id_of = {word: i for i, word in enumerate(words)}
@@ -72,7 +72,7 @@ def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
                 "share": int(sizes[k]) / total,
                 "coherence": npmi if math.isfinite(npmi) else None,
                 "words": [
-                    {"word": w, "weight": weight[w], "count": int(held[k, id_of[w]])}
+                    {"word": w, "weight": weight[w], "count": round(float(held[k, id_of[w]]))}
                     for w, _ in telling[:N_WORDS]
                 ],
                 "examples": [

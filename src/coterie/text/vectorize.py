@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from coterie import counts
@@ -25,6 +25,7 @@ class Vectorizer:
     words: list[str] = field(repr=False)
     tokenizer: Tokenizer | None
     foreign: Any = None  # a fitted CountVectorizer-like object, in the tokenizer's place
+    _foreign_cut: Any = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def learn(
@@ -83,18 +84,35 @@ class Vectorizer:
     def encode(self, texts: Sequence[str], tie: bool = False) -> Corpus:
         """A corpus in the words learnt; others are left out."""
         if self.tokenizer is None:
-            if self.foreign is None:
-                raise InvalidInput(
-                    "This model's texts were cut by a vectorizer of your own, which is not saved with it;"
-                    " set groups.vectorizer.foreign to that object."
-                )
-            if list(map(str, self.foreign.get_feature_names_out())) != self.words:
-                raise InvalidInput(
-                    "The vectorizer has other words than the one the model was made with."
-                )
-            return counts.from_matrix(self.foreign.transform(texts), OWNER, tie=tie)
+            return counts.from_matrix(self._own_vectorizer().transform(texts), OWNER, tie=tie)
         ptr, ids = self.tokenizer.encode(texts, self._id_of)
         return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie)
+
+    def cut(self, text: str) -> list[str]:
+        """The words of one text, repeats and all: those known are what `encode` counts."""
+        return self.cut_all([text])[0]
+
+    def cut_all(self, texts: Sequence[str]) -> list[list[str]]:
+        """`cut` for many texts at once, which is much quicker for thousands of them."""
+        if self.tokenizer is not None:
+            return self.tokenizer.tokens(texts)
+        if self._foreign_cut is None or self._foreign_cut[0] is not self.foreign:
+            self._foreign_cut = (self.foreign, _cutter(self._own_vectorizer(), self.words))
+        cut: Callable[[str], list[str]] = self._foreign_cut[1]
+        return [cut(text) for text in texts]
+
+    def _own_vectorizer(self) -> Any:
+        """The user's vectorizer, if it is there and is the one the model was made with."""
+        if self.foreign is None:
+            raise InvalidInput(
+                "This model's texts were cut by a vectorizer of your own, which is not saved with it;"
+                " set groups.vectorizer.foreign to that object."
+            )
+        if list(map(str, self.foreign.get_feature_names_out())) != self.words:
+            raise InvalidInput(
+                "The vectorizer has other words than the one the model was made with."
+            )
+        return self.foreign
 
     @cached_property
     def dull(self) -> frozenset[str]:
@@ -121,3 +139,21 @@ class Vectorizer:
         if found is not None and not isinstance(found, Mapping):
             raise ValueError("it describes no tokenizer")
         return cls(words, None if found is None else Tokenizer.from_dict(found))
+
+
+def _cutter(vectorizer: Any, names: list[str]) -> Callable[[str], list[str]]:
+    """How somebody else's vectorizer cuts a text: by its analyzer, or else by what it counts."""
+    if not hasattr(vectorizer, "build_analyzer"):
+        return partial(_counted, vectorizer, names)
+    return partial(_analysed, vectorizer.build_analyzer(), getattr(vectorizer, "binary", False))
+
+
+def _counted(vectorizer: Any, names: list[str], text: str) -> list[str]:
+    row = counts.from_matrix(vectorizer.transform([text]), OWNER).counts
+    pairs = zip(row.word.tolist(), row.tally.tolist(), strict=True)
+    return [names[word] for word, tally in pairs for _ in range(tally)]
+
+
+def _analysed(analyze: Callable[[str], Any], once: bool, text: str) -> list[str]:
+    words = list(map(str, analyze(text)))
+    return list(dict.fromkeys(words)) if once else words

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import chain, repeat
 from typing import Any
 
@@ -41,9 +42,7 @@ def encode(documents: Sequence[Sequence[str]], words: Sequence[str], owner: str)
 
 def count_texts(texts: Sequence[str], words: Sequence[str] | None) -> tuple[Any, list[str]]:
     """Count the words of plain texts: a sparse matrix and the vocabulary (given or learnt)."""
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    vectorizer = CountVectorizer(vocabulary=words, dtype=np.int32)
+    vectorizer = _vectorizer(words)
     if words is not None:
         return vectorizer.transform(texts), list(words)
     try:
@@ -55,6 +54,23 @@ def count_texts(texts: Sequence[str], words: Sequence[str] | None) -> tuple[Any,
             "No text holds a word of two or more letters or digits, so there is nothing to cluster."
         ) from None
     return matrix, list(vectorizer.get_feature_names_out())
+
+
+def cut_text(text: str) -> list[str]:
+    """The words of one text, repeats and all, as `count_texts` counts them."""
+    return list(_analyzer()(text))
+
+
+@cache
+def _analyzer() -> Callable[[str], Sequence[str]]:
+    analyzer: Callable[[str], Sequence[str]] = _vectorizer(None).build_analyzer()
+    return analyzer
+
+
+def _vectorizer(words: Sequence[str] | None) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(vocabulary=words, dtype=np.int32)
 
 
 def _encode(documents: Sequence[Sequence[str]], stream: Any, owner: str) -> Ids:

@@ -1,0 +1,46 @@
+"""What the user knows beforehand, put onto an urn: seed topics, and vectors that relate words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from coterie import embeddings, urns
+from coterie._allowed import Rule, number, whole
+from coterie.errors import InvalidInput
+from coterie.seeds import EncodedSeeds, read
+from coterie.text import vocabulary
+from coterie.urns import Urn
+
+SEEDS: Mapping[str, Rule] = {"seed_repeat": whole(1, 10**6)}
+VECTORS: Mapping[str, Rule] = {
+    "promotion": number(0.0, inclusive=True, high=1000.0),
+    "max_related": whole(1),
+}
+
+
+def plant(urn: Urn, estimator: Any, words: list[str] | None, kind: str) -> tuple[Urn, EncodedSeeds]:
+    """The urn with the estimator's seeds in it, and what they became in the corpus' words."""
+    owner = f"seeds of {type(estimator).__name__}"
+    seeds = read(
+        estimator.seeds, repeat=estimator.seed_repeat, weight=estimator.seed_weight, owner=owner
+    ).encode(words, _cutter(kind), urn.beta.size)
+    return urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count), seeds
+
+
+def relate(urn: Urn, estimator: Any, words: list[str] | None) -> tuple[Urn, embeddings.Related]:
+    """The urn on which words promote those their vectors are near, and which these are."""
+    if words is None:
+        raise InvalidInput(
+            f"word_vectors of {type(estimator).__name__} need the words of the columns; pass texts, token"
+            " lists, a table with column names, or vocabulary= beside the matrix."
+        )
+    found = embeddings.related(
+        words, estimator.word_vectors, estimator.threshold, estimator.max_related
+    )
+    return urns.promoted(urn, estimator.promotion, found.ptr, found.word), found
+
+
+def _cutter(kind: str) -> Callable[[str], list[str]]:
+    """How the words of a seed's text are cut: as the documents were."""
+    return vocabulary.cut_text if kind == "texts" else str.split
