@@ -19,6 +19,11 @@ import scipy.sparse as sp
 ROOT = Path(__file__).resolve().parents[1]
 SHORT = ("tweet", "googlenews_title", "googlenews_snippet", "googlenews_title_snippet")
 LONG = "20ng_tokens"
+DAYS = {  # TSDPMM's: a day to start from, then its days 1, 2 and 3
+    "20N": tuple(f"tsdpmm_20n_1993-05-{day}" for day in (10, 11, 12, 13)),
+    "Reu": tuple(f"tsdpmm_reu_1987-03-{day:02}" for day in (2, 3, 4, 5)),
+}
+YEARS = {year: f"tsdpmm_nips_{year}" for year in (2012, 2013, 2014)}
 OUTLIER = "(outlier)"
 
 

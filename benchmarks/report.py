@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import front_door, memory, mixing, outliers, quality, scale, speed
+from . import front_door, memory, mixing, nips, outliers, quality, scale, speed, tsdpmm
 from .store import HERE, Row, read
 from .tables import Verdict, asked_and_measured
 
@@ -16,6 +16,8 @@ BENCHMARKS: dict[str, ModuleType] = {
     "mixing": mixing,
     "outliers": outliers,
     "front_door": front_door,
+    "tsdpmm": tsdpmm,
+    "nips": nips,
 }
 
 
