@@ -115,24 +115,25 @@ def promote(counts, urn, state, work, d, old, random):
             if u * work.start.best[w] < strength(counts, urn, state, work.start, d, e, new, alone):
                 state.flag[e] |= 2
     changed = False
+    for e in range(begin, end):  # take all back first: a word's room for postings counts on it
+        before, after = state.flag[e] & 1, state.flag[e] >> 1
+        if before and (old != new or not after):
+            changed = True
+            w = counts.word[e]
+            amount = urn.promotion * counts.tally[e] * copies
+            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
+                add(state, urn.relate_word[i], old, -amount)
+                state.total[old] -= amount
     for e in range(begin, end):
         before, after = state.flag[e] & 1, state.flag[e] >> 1
         state.flag[e] = after
-        if before == after and (old == new or after == 0):
-            continue
-        changed = True
-        w = counts.word[e]
-        amount = urn.promotion * counts.tally[e] * copies
-        first, last = urn.relate_ptr[w], urn.relate_ptr[w + 1]
-        for i in range(first, last):
-            if before:
-                add(state, urn.relate_word[i], old, -amount)
-            if after:
+        if after and (old != new or not before):
+            changed = True
+            w = counts.word[e]
+            amount = urn.promotion * counts.tally[e] * copies
+            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
                 add(state, urn.relate_word[i], new, amount)
-        if before:
-            state.total[old] -= amount * (last - first)
-        if after:
-            state.total[new] += amount * (last - first)
+                state.total[new] += amount
     return changed
 
 
