@@ -17,6 +17,7 @@ from coterie.urns import Urn
 
 ROW_BYTES = 128 * 2**20  # memory for dense rows, at most
 ROW_COST = 5.0  # a row pays when a word is in more than one of this many open clusters
+PROMOTED_ROWS = 2.5  # and so much earlier on the promoted urn, which looks single counts up
 
 
 class State(NamedTuple):
@@ -96,7 +97,8 @@ def relayout(urn: Urn, state: State, row_bytes: int = ROW_BYTES) -> State:
         new_slot[old] = np.arange(n_open, dtype=np.int32)
         layout.renumber(new, new_slot)
     layout.order_slots(urn, new)
-    heavy = np.flatnonzero(new.post_len * ROW_COST > max(n_open, 16))
+    row_cost = ROW_COST * (PROMOTED_ROWS if urn.promotion else 1.0)
+    heavy = np.flatnonzero(new.post_len * row_cost > max(n_open, 16))
     n_rows = min(heavy.size, row_bytes // (4 * width))
     if n_rows < heavy.size:
         by_use = np.argsort(-new.post_len[heavy], kind="stable")[:n_rows]

@@ -35,6 +35,7 @@ class Handle:
         self.scan = np.zeros(0, np.int64)
         self.start = _no_start(urn, state)
         self.word_nats, self.is_long = _static(counts, urn)
+        self.kin = _kin(counts, urn)
         symmetric = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
         self.table = np.zeros((summary.TABLE if symmetric else 0, 2))
         if symmetric:
@@ -66,6 +67,7 @@ class Handle:
     def _work(self) -> gibbs.Work:
         counts, state = self.counts, self.state
         width = state.size.size
+        widest = int(np.diff(counts.ptr).max(initial=0))
         any_long = bool(self.is_long.any())
         lengths = np.unique(counts.length[~self.is_long])
         base_row = np.full(int(lengths.max(initial=0)) + 1, -1, np.int32)
@@ -87,11 +89,13 @@ class Handle:
             weight=np.zeros(width + 1),
             partial=np.zeros(width // BLOCK + 1),
             touched=np.zeros(width + 1, np.int32),
-            place=np.zeros(int(np.diff(counts.ptr).max(initial=0)), np.int64),
+            place=np.zeros(widest, np.int64),
             row=np.zeros(max(ROW_LIST, base_row.size), np.int32),
             rate=np.zeros(max(ROW_LIST, base_row.size)),
             scan=self.scan,
-            given=np.zeros(counts.n_words if self.urn.promotion else 0, np.int64),
+            kin=self.kin,
+            given=np.zeros(widest if self.urn.promotion else 0, np.int64),
+            brought=np.zeros(counts.n_docs if self.urn.promotion else 0, np.int64),
             start=self.start,
             stats=np.zeros(4, np.int64),
         )
@@ -182,6 +186,18 @@ def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDAr
     loss = counts.length * np.log1p(words / urn.beta_sum)
     longest = np.maximum(gain, loss)
     return nats, (longest > gibbs.SAFE_NATS) | (counts.weight > 1)
+
+
+def _kin(counts: Counts, urn: Urn) -> _promote.Kin:
+    """Words of one document that promote each other: found once, not again in every draw."""
+    ptr, none = np.zeros(counts.n_docs + 1 if urn.promotion else 0, np.int64), np.zeros(0, np.int32)
+    kin = _promote.Kin(ptr, none, none)
+    if urn.promotion:
+        _promote.note_kin(counts, urn, np.full(counts.n_words, -1, np.int64), kin)
+        n_pairs = int(ptr[-1])
+        kin = _promote.Kin(ptr, np.zeros(n_pairs, np.int32), np.zeros(n_pairs, np.int32))
+        _promote.note_kin(counts, urn, np.full(counts.n_words, -1, np.int64), kin)
+    return kin
 
 
 def _no_start(urn: Urn, state: State) -> _promote.Start:

@@ -54,7 +54,7 @@ def draw_long(counts, urn, state, work, d, u, given):
         nats = count * work.word_nats[w]
         mine = count * urn.one
         if urn.promotion > 0:
-            mine += work.given[w]
+            mine += work.given[e - begin]
         many = count > MANY or nats > CHUNK_NATS
         if many:
             at = add_many(state, extra, r, lo, hi, own, beta, urn.burst, urn.unit, count, width)

@@ -20,6 +20,7 @@ from coterie.kernels._slots import slot_prior
 
 FLAG_DRAW = 65  # the address of the first word's flag; the numbers before it draw the cluster
 OPENED = -1.0  # in Start.rate: not there when the sweep began
+ADD = 2  # on top of a flag, within a draw: to be added to the new cluster
 
 
 class Start(NamedTuple):
@@ -31,6 +32,14 @@ class Start(NamedTuple):
     rows: npt.NDArray[np.int32]
     post_len: npt.NDArray[np.int32]
     post: npt.NDArray[np.int32]
+
+
+class Kin(NamedTuple):
+    """Which words of a document promote others of it: pairs of places, as a CSR over documents."""
+
+    ptr: npt.NDArray[np.int64]
+    giver: npt.NDArray[np.int32]
+    taker: npt.NDArray[np.int32]
 
 
 @kernel
@@ -68,82 +77,113 @@ def note_start(urn, state, start):
         start.best[w] = best
 
 
+@kernel
+def note_kin(counts, urn, seen, kin):
+    """Fill kin.ptr, and the pairs too if there is room for them. `seen` (all -1): one a word."""
+    n = np.int64(0)
+    for d in range(counts.length.size):
+        kin.ptr[d] = n
+        begin, end = counts.ptr[d], counts.ptr[d + 1]
+        for e in range(begin, end):
+            seen[counts.word[e]] = e
+        for e in range(begin, end):
+            w = counts.word[e]
+            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
+                at = seen[urn.relate_word[i]]
+                if at >= begin:
+                    if kin.giver.size:
+                        kin.giver[n] = e - begin
+                        kin.taker[n] = at - begin
+                    n += 1
+    kin.ptr[counts.length.size] = n
+
+
+@kernel
+def note_brought(counts, urn, state, brought):
+    """Equivalent to: brought[d] = all that d's words promote in its cluster, in units."""
+    for d in range(counts.length.size):
+        brought[d] = 0
+        for e in range(counts.ptr[d], counts.ptr[d + 1]):
+            if state.flag[e]:
+                n_related = urn.relate_ptr[counts.word[e] + 1] - urn.relate_ptr[counts.word[e]]
+                brought[d] += urn.promotion * counts.tally[e] * counts.weight[d] * n_related
+
+
 @inlined
 def give(counts, urn, state, work, d):
-    """Fill work.given with what d's words gave to each word of its cluster; return the sum."""
-    total = np.int64(0)
-    if state.z[d] < 0:
-        return total
-    for e in range(counts.ptr[d], counts.ptr[d + 1]):
+    """Fill work.given with what each word of d has from d's others; return all that d promotes."""
+    kin = work.kin
+    begin = counts.ptr[d]
+    for i in range(kin.ptr[d], kin.ptr[d + 1]):
+        e = begin + kin.giver[i]
         if state.flag[e]:
-            w = counts.word[e]
-            amount = urn.promotion * counts.tally[e] * counts.weight[d]
-            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
-                work.given[urn.relate_word[i]] += amount
-                total += amount
-    return total
+            work.given[kin.taker[i]] += urn.promotion * counts.tally[e] * counts.weight[d]
+    return work.brought[d]
 
 
 @inlined
 def take_back(counts, urn, state, work, d):
     """Make work.given zero again."""
-    for e in range(counts.ptr[d], counts.ptr[d + 1]):
-        if state.flag[e]:
-            w = counts.word[e]
-            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
-                work.given[urn.relate_word[i]] = 0
+    for i in range(work.kin.ptr[d], work.kin.ptr[d + 1]):
+        work.given[work.kin.taker[i]] = 0
 
 
 @inlined
 def promote(counts, urn, state, work, d, old, random):
     """Draw d's flags for the cluster it is in now, and move what they promote there from `old`.
 
+    All is taken back before anything is added: a word's room for postings counts on it. That
+    changes no chance: only clusters without d before are judged by their counts of the moment.
     Returns whether any count changed.
     """
     new = np.int64(state.z[d])
     begin, end = counts.ptr[d], counts.ptr[d + 1]
     copies = counts.weight[d]
     alone = state.size[new] == copies and new >= urn.seed_weight.size
-    if alone:
-        work.start.rate[new] = (
-            OPENED  # also if it was alone before: that cluster ended with the draw
-        )
+    if alone:  # also if it was alone before: that cluster ended with the draw
+        work.start.rate[new] = OPENED
+    changed = False
     for e in range(begin, end):
         w = counts.word[e]
-        if urn.relate_ptr[w] < urn.relate_ptr[w + 1]:
-            u = uniform(random, FLAG_DRAW + e - begin)
-            if u * work.start.best[w] < strength(counts, urn, state, work.start, d, e, new, alone):
-                state.flag[e] |= 2
-    changed = False
-    for e in range(begin, end):  # take all back first: a word's room for postings counts on it
-        before, after = state.flag[e] & 1, state.flag[e] >> 1
-        if before and (old != new or not after):
+        first, last = urn.relate_ptr[w], urn.relate_ptr[w + 1]
+        if first == last:
+            continue
+        u = uniform(random, FLAG_DRAW + e - begin)
+        chance = strength(counts, urn, state, work, d, e, new, alone)
+        after = u * work.start.best[w] < chance
+        before = state.flag[e] == 1
+        stays = before and after and old == new
+        state.flag[e] = after + ADD * (after and not stays)
+        if before and not stays:
             changed = True
-            w = counts.word[e]
             amount = urn.promotion * counts.tally[e] * copies
-            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
+            for i in range(first, last):
                 add(state, urn.relate_word[i], old, -amount)
-                state.total[old] -= amount
+            state.total[old] -= amount * (last - first)
+            work.brought[d] -= amount * (last - first)
     for e in range(begin, end):
-        before, after = state.flag[e] & 1, state.flag[e] >> 1
-        state.flag[e] = after
-        if after and (old != new or not before):
+        if state.flag[e] > 1:
+            state.flag[e] = 1
             changed = True
             w = counts.word[e]
             amount = urn.promotion * counts.tally[e] * copies
-            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
+            first, last = urn.relate_ptr[w], urn.relate_ptr[w + 1]
+            for i in range(first, last):
                 add(state, urn.relate_word[i], new, amount)
-                state.total[new] += amount
+            state.total[new] += amount * (last - first)
+            work.brought[d] += amount * (last - first)
     return changed
 
 
 @inlined
-def strength(counts, urn, state, start, d, e, k, alone):
+def strength(counts, urn, state, work, d, e, k, alone):
     """p(z = k) p(w | z = k) of d's entry e, up to a constant of the sweep."""
     w = counts.word[e]
-    rate = start.rate[k]
+    rate = work.start.rate[k]
     if rate != OPENED:
-        return rate * (held_at_start(state.post_ptr, start, w, k) * urn.unit + urn.beta[w])
+        hint = work.place[e - counts.ptr[d]]
+        n = held_at_start(state.post_ptr[w], work.start, w, k, hint)
+        return rate * (n * urn.unit + urn.beta[w])
     size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
     n, total = np.int64(0), state.total[k]
     if alone:
@@ -155,12 +195,15 @@ def strength(counts, urn, state, start, d, e, k, alone):
 
 
 @inlined
-def held_at_start(post_ptr, start, w, k):
-    """n_kw when the sweep began, in units."""
+def held_at_start(first, start, w, k, hint):
+    """n_kw when the sweep began, in units; w's postings lie at `first`, k's perhaps at `hint`."""
     r = start.row_of[w]
     if r >= 0:
         return np.int64(start.rows[r, k])
-    for i in range(post_ptr[w], post_ptr[w] + start.post_len[w]):
+    end = first + start.post_len[w]
+    if first <= hint < end and start.post[hint, 0] == k:
+        return np.int64(start.post[hint, 1])
+    for i in range(first, end):
         if start.post[i, 0] == k:
             return np.int64(start.post[i, 1])
     return np.int64(0)

@@ -31,7 +31,7 @@ import numpy.typing as npt
 from coterie.kernels._common import address, inlined, kernel, uniform
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move
-from coterie.kernels._promote import Start, give, promote, take_back
+from coterie.kernels._promote import Kin, Start, give, note_brought, promote, take_back
 from coterie.kernels._slots import BLOCK, base_ratio, slot_prior, take_slot
 from coterie.kernels._words import growth, list_rows, multiply_rows, scan, scan_touched
 
@@ -64,8 +64,10 @@ class Work(NamedTuple):
     row: npt.NDArray[np.int32]  # rows to multiply in
     rate: npt.NDArray[np.float64]  # and their unit / (b_w + j)
     scan: npt.NDArray[np.int64]  # the order of this sweep; empty: as they come
-    given: npt.NDArray[np.int64]  # per word, what the document's other words gave it; promoted urn
-    start: Start  # the counts the sweep began with; promoted urn
+    kin: Kin  # words of one document that promote each other; this and those below: promoted urn
+    given: npt.NDArray[np.int64]  # per place in the document, what its other words gave the word
+    brought: npt.NDArray[np.int64]  # per document, all that its words promote
+    start: Start  # the counts the sweep began with
     stats: npt.NDArray[np.int64]
 
 
@@ -99,7 +101,7 @@ def sweep(counts, urn, state, work, key, number, first, last):
             take_back(counts, urn, state, work, d)
             changed |= promote(counts, urn, state, work, d, old, random)
         if changed:
-            if old >= 0:
+            if old >= 0 and old != k:
                 refresh_slot(urn, state, work, old)
             refresh_slot(urn, state, work, k)
     return last
@@ -115,6 +117,8 @@ def open_work(counts, urn, state, work):
     work.product[:] = 1.0
     for k in range(state.size.size):
         refresh_slot(urn, state, work, k)
+    if urn.promotion > 0:
+        note_brought(counts, urn, state, work.brought)
 
 
 @inlined
@@ -158,7 +162,7 @@ def draw_short(counts, urn, state, work, d, random, given):
         if own >= 0:
             others = np.int64(state.rows[r, own]) - count * urn.one
             if promoted:
-                others -= work.given[w]
+                others -= work.given[e - begin]
             own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
     width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
     sparse = n_rows == 0 and touches * TOUCH_COST < width
@@ -186,7 +190,7 @@ def draw_short(counts, urn, state, work, d, random, given):
         if own >= 0:
             others = np.int64(state.post[at, 1]) - count * urn.one
             if promoted:
-                others -= work.given[w]
+                others -= work.given[e - begin]
             own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
     own_weight = 0.0
     companions = state.size[own] - 1
