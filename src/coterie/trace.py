@@ -111,7 +111,8 @@ def log_joint(urn: Urn, state: State, word_term: float) -> float:
 def _words_of_seeds(urn: Urn) -> float:
     """What the seeds' own words add to the word terms: they were given, not drawn."""
     count, beta = urn.seed_count * urn.unit, urn.beta[urn.seed_word]
-    total = np.add.reduceat(count, urn.seed_ptr[:-1]) if count.size else count
+    running = np.append(0, np.cumsum(urn.seed_count, dtype=np.int64))
+    total = np.diff(running[urn.seed_ptr]) * urn.unit
     return float(log_rising(beta, count).sum() - log_rising(urn.beta_sum, total).sum())
 
 
@@ -121,7 +122,7 @@ def log_rising(x: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.float64]:
     with np.errstate(all="ignore"):
         far = n * np.log(x) + n * (n - 1) / (2 * x) - n * (n - 1) * (2 * n - 1) / (12 * x) / x
         near = gammaln(x + n) - gammaln(x)
-    return np.asarray(np.where(x > 1e4 * n, far, near))
+    return np.asarray(np.where(n == 0, 0.0, np.where(x > 1e4 * n, far, near)))
 
 
 class Progress:

@@ -146,7 +146,7 @@ class CpuBackend:
         summary.word_terms(urn, state, handle.table, out)
         if urn.promotion or urn.seed_weight.size:
             return float(out[0]), float(summary.words_given_labels(handle.counts, urn, state))
-        total = state.total[state.total > 0].astype(np.float64)
+        total = state.total[state.total > 0] * urn.unit
         return float(out[0]), float(out[1]) - float(total @ np.log(total + urn.beta_sum))
 
     def fetch(self, handle: Handle) -> State:
