@@ -97,7 +97,7 @@ def relayout(urn: Urn, state: State, row_bytes: int = ROW_BYTES) -> State:
         new_slot[old] = np.arange(n_open, dtype=np.int32)
         layout.renumber(new, new_slot)
     layout.order_slots(urn, new)
-    row_cost = ROW_COST * (PROMOTED_ROWS if urn.promotion else 1.0)
+    row_cost = ROW_COST * (PROMOTED_ROWS if urn.promotion and urn.relate_word.size else 1.0)
     heavy = np.flatnonzero(new.post_len * row_cost > max(n_open, 16))
     n_rows = min(heavy.size, row_bytes // (4 * width))
     if n_rows < heavy.size:
