@@ -116,7 +116,13 @@ def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
     """
     width, n_words = state.size.size, counts.n_words
     model = _sized(
-        state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag, width
+        z=np.zeros(0, np.int32),
+        post_ptr=np.zeros(0, np.int64),
+        post_len=np.zeros(0, np.int32),
+        post=np.zeros((0, 2), np.int32),
+        row_of=np.zeros(0, np.int32),
+        flag=np.zeros(0, np.uint8),
+        width=width,
     )
     fits = (
         [(a.dtype, a.ndim) for a in _arrays(state)] == [(a.dtype, a.ndim) for a in _arrays(model)]
