@@ -1,0 +1,522 @@
+"""The promoted urn (GPU-DMM) beside the NumPy reference.
+
+Replayed a document at a time, recounted over a thousand sweeps, enumerated: all that one sweep of a
+tiny corpus may lead to, labels and flags, against what the compiled kernel draws.
+"""
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_cases import WAYS as ORACLE_WAYS
+from oracle_cases import Case, conditional, open_case
+from test_exact_posterior import P_MIN
+from test_exact_posterior import fit as fit_partitions
+from test_oracle import assert_counted, draw_one
+from test_oracle import fit as fit_labels
+from tiny import corpus, first_seen, from_bags, promoted, random_corpus, random_labels, seeded
+
+from coterie import _rng, urns
+from coterie import state as state_room
+from coterie.backends import cpu
+from coterie.backends.cpu import BACKEND
+from coterie.counts import Counts
+from coterie.errors import InvalidInput
+from coterie.kernels import gibbs, reference
+from coterie.kernels._promote import FLAG_DRAW
+from coterie.start import first_state
+from coterie.urns import Urn
+
+V = 16  # the letters a to p; no document has the last two
+BETA = urns.per_word(0.2, V)
+# words of one document that promote each other both ways and one way, chains, words nobody has
+RELATED = ("abcop", "bac", "cfgo", "dbeh", "ed", "gcp", "hgikl", "ilm", "lkp", "na")
+BASES: dict[str, Urn] = {
+    "finite": urns.finite(8, 0.4, BETA),
+    "full": urns.finite(3, 0.4, BETA),
+    "Eq. 3": urns.finite(8, 0.4, BETA, burst=False),
+    "process": urns.process(12.0, np.linspace(0.05, 1.0, V)),
+    "seeded process": seeded(urns.process(4.0, BETA), aabc=0.7, ooh=1.5, p=0.0),
+    "seeded finite": seeded(urns.finite(7, 0.4, BETA), aabc=0.7, ooh=1.5),
+}
+
+
+class Way(NamedTuple):
+    """Constants that decide how counts are laid out and which way to a draw is taken."""
+
+    row_cost: float = 5.0
+    safe_nats: float = 600.0
+
+
+WAYS = {
+    "as it comes": Way(),
+    "rows": Way(1e9),
+    "postings": Way(0.0),
+    "long, rows": Way(1e9, -1.0),
+    "long, postings": Way(0.0, -1.0),
+}
+
+
+@contextmanager
+def going(way: Way) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state_room, "ROW_COST", way.row_cost)
+        patch.setattr(gibbs, "SAFE_NATS", way.safe_nats)
+        yield
+
+
+def relate(urn: Urn, amount: float, most: int, seed: int) -> Urn:
+    """Every word promotes up to `most` others, whichever."""
+    n_words = urn.beta.size
+    u = _rng.uniform(seed, 9, np.arange(n_words)[:, None], np.arange(most))
+    rows = [np.setdiff1d((u[w] * n_words).astype(int), [w]) for w in range(n_words)]
+    ptr = np.cumsum([0, *(row.size for row in rows)])
+    return urns.promoted(urn, amount, ptr, np.concatenate(rows))
+
+
+# ------------------------------------------------------------------------------------- the replay
+
+FRESH = 10**6  # labels of clusters opened within the sweep
+
+
+def replay(
+    counts: Counts, urn: Urn, z: np.ndarray, n_sweeps: int, scan: str = "given", key: int = 5
+) -> Counter[str]:
+    """Sweep document by document; check flags and counts after each, and count what happened."""
+    n_seeds = urn.seed_weight.size
+    handle = cpu.Handle(counts, urn, state_room.from_labels(counts, urn, z), scan)
+    seen: Counter[str] = Counter()
+    for sweep in range(1, n_sweeps + 1):
+        handle.begin(key, sweep)
+        begun = reference.count(counts, urn, handle.state.z, handle.state.flag)
+        label = handle.state.z.astype(np.int64)  # as the reference names the clusters
+        freed: set[int] = set()
+        order = handle.scan if scan == "random" else np.arange(counts.n_docs)
+        for i, d in enumerate(order.tolist()):
+            if not draw(handle, key, sweep, i):
+                handle.relayout()
+                seen["laid anew within a sweep"] += 1
+                freed.clear()
+                assert_counted(counts, urn, handle.state)
+                assert draw(handle, key, sweep, i)
+            state, old = handle.state, label[d]
+            k = int(state.z[d])
+            mates = np.flatnonzero((state.z == k) & (np.arange(counts.n_docs) != d))
+            was_alone = old >= n_seeds and (label == old).sum() == 1
+            label[d] = k if k < n_seeds else label[mates[0]] if mates.size else FRESH + d
+            opened = bool(label[d] >= FRESH)
+            assert first_seen(state.z, n_seeds) == first_seen(label, n_seeds)
+            seen["opened"] += opened and not mates.size
+            seen["joined one opened within the sweep"] += opened and bool(mates.size)
+            seen["alone, and opened its own slot again"] += was_alone and opened and not mates.size
+            seen["took a slot freed within the sweep"] += k in freed
+            freed |= set(state.order[state.head[0] :].tolist()) & set(begun.label.tolist())
+            freed.discard(k)
+            assert_flags(counts, urn, begun, label, d, state.flag, opened, (key, sweep))
+            assert_counted(counts, urn, state)
+            seen["promoting words"] += int(state.flag[counts.ptr[d] : counts.ptr[d + 1]].sum())
+    return seen
+
+
+def draw(handle: cpu.Handle, key: int, sweep: int, i: int) -> bool:
+    """Draw the i-th document of the scan; False if the slots are full."""
+    done = gibbs.sweep(
+        handle.counts, handle.urn, handle.state, handle.work, np.uint64(key), sweep, i, i + 1
+    )
+    return bool(done == i + 1)
+
+
+def assert_flags(
+    counts: Counts,
+    urn: Urn,
+    begun: reference.Tables,
+    label: np.ndarray,
+    d: int,
+    flag: np.ndarray,
+    opened: bool,
+    at: tuple[int, int],
+) -> None:
+    """Document d's flags are what its own random numbers make of the reference's lambda."""
+    mine = flag[counts.ptr[d] : counts.ptr[d + 1]]
+    chance = reference.promotion_chances(counts, urn, begun, label, d, flag, opened)
+    u = _rng.uniform(*at, d, FLAG_DRAW + np.arange(mine.size))
+    tell = np.abs(u - chance) > 1e-12
+    assert (mine == (u < chance))[tell].all()
+
+
+CLUSTERS_COME_AND_GO = [
+    "opened",
+    "joined one opened within the sweep",
+    "alone, and opened its own slot again",
+    "took a slot freed within the sweep",
+]
+
+
+@pytest.mark.parametrize("heaviest", [1, 3], ids=["untied", "tied"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("base", BASES)
+def test_every_flag_is_the_references(base, way, heaviest):
+    counts = random_corpus(25, V - 2, 7, 31, heaviest, topics=4)._replace(n_words=V)
+    urn = promoted(BASES[base], 0.3, *RELATED)
+    z = urn.seed_weight.size + random_labels(counts.n_docs, 3, 2)
+    scan = "random" if heaviest == 3 else "given"
+    with going(WAYS[way]):
+        seen = replay(counts, urn, z, 6, scan)
+    assert seen["promoting words"] > 50
+    if base == "process":
+        assert all(seen[event] for event in CLUSTERS_COME_AND_GO), seen
+
+
+@pytest.mark.parametrize("way", ["rows", "postings"])
+def test_every_flag_when_the_slots_run_out_within_a_sweep(way):
+    """From one cluster to many: what the sweep began with is found under the new numbers."""
+    counts = random_corpus(130, V - 2, 4, 3, topics=3)._replace(n_words=V)
+    urn = promoted(urns.process(900.0, BETA), 1 / 3, *RELATED)
+    with going(WAYS[way]):
+        seen = replay(counts, urn, random_labels(counts.n_docs, 5, 1), 2)
+    assert seen["laid anew within a sweep"] > 0
+
+
+def test_chances_are_gpu_dmms_equations():
+    """Eq. 5, 6 and 8 as the paper prints them, for the reference that all the rest leans on."""
+    texts, z, alpha, beta, mu, n_clusters = (
+        ["aab", "bc", "cd", "ad"],
+        [0, 0, 1, 1],
+        0.3,
+        0.2,
+        0.5,
+        5,
+    )
+    urn = promoted(urns.finite(n_clusters, alpha, urns.per_word(beta, 4)), mu, "abc", "cd", "da")
+    counts, flag = corpus(*texts, n_words=4), np.array([1, 0, 0, 1, 0, 0, 1, 1], np.uint8)
+    n = np.zeros((n_clusters, 4))  # n~ of Algorithm 2
+    m = np.bincount(z, minlength=n_clusters)
+    for k, word, amount in [(0, "a", 2), (0, "b", 2), (0, "c", 1), (1, "cdad", 1)]:
+        for letter in word:
+            n[k, "abcd".index(letter)] += amount
+    n[0, [1, 2]] += 2 * mu  # a of document 0, twice there, promotes b and c
+    n[0, 3] += mu  # c of document 1 promotes d
+    n[1, [1, 2]] += mu  # a of document 3
+    n[1, 0] += mu  # d of document 3
+    p_z = (m + alpha) / (len(texts) + n_clusters * alpha)
+    p_w = (n + beta) / (n.sum(axis=1) + 4 * beta)[:, None]
+    joint = p_z[:, None] * p_w
+    p_z_given_w = joint / joint.sum(axis=0)
+    wanted = p_z_given_w / p_z_given_w.max(axis=0)
+
+    begun = reference.count(counts, urn, np.array(z), flag)
+    np.testing.assert_allclose(begun.words, n[:2])
+    moved = np.array([0, 1, 1, 1])  # document 1, "bc": b promotes nothing
+    chance = reference.promotion_chances(counts, urn, begun, moved, 1, flag, opened=False)
+    np.testing.assert_allclose(chance, [0.0, wanted[1, 2]])
+    alone = np.array([0, 7, 1, 1])
+    chance = reference.promotion_chances(counts, urn, begun, alone, 1, flag, opened=True)
+    now = (1 + alpha) * (1 + beta) / (2 + 4 * beta) / (len(texts) + n_clusters * alpha)
+    np.testing.assert_allclose(chance, [0.0, min(1.0, now / joint[:, 2].max())])
+
+
+# ---------------------------------------------------------------------------------- counts, exactly
+
+
+@pytest.mark.parametrize("mu", [0.3, 1 / 3, 0.77, 1.0])
+@pytest.mark.parametrize("base", ["finite", "process"])
+def test_a_thousand_sweeps_leave_no_residue(base, mu):
+    counts = random_corpus(40, V, 9, 8, topics=4)
+    urn = relate(BASES[base], mu, 6, seed=3)
+    handle = BACKEND.open(counts, urn, first_state(counts, urn, 5, 1, BACKEND))
+    for sweep in range(1, 1001):
+        BACKEND.sweep(handle, 2, sweep)
+        state = handle.state
+        assert (state.rows >= 0).all()
+        assert (state.post[state_room._used(state), 1] > 0).all()
+        if sweep in (1, 10, 100, 1000):
+            assert state_room.is_sound(counts, urn, state)
+            assert_counted(counts, urn, state)
+
+
+@settings(max_examples=80, derandomize=True)
+@given(
+    n_docs=st.integers(1, 12),
+    longest=st.integers(1, 12),
+    heaviest=st.integers(1, 3),
+    seed=st.integers(0, 2**32),
+    init=st.sampled_from(["one", "online", "seeds", 2]),
+    base=st.sampled_from(list(BASES)),
+    most=st.sampled_from([1, 4, 40]),
+    mu=st.sampled_from([0.001, 0.3, 1 / 7, 1.0, 5.0]),
+    row_costs=st.lists(st.sampled_from([0.0, 5.0, 1e9]), min_size=1, max_size=3),
+    scan=st.sampled_from(["given", "random"]),
+)
+def test_small_odd_corpora_are_counted_right(
+    n_docs, longest, heaviest, seed, init, base, most, mu, row_costs, scan
+):
+    """Also when the layout is another one every sweep: to dense rows and back."""
+    counts = random_corpus(n_docs, V, longest, seed, heaviest)
+    urn = relate(BASES[base], mu, most, seed)
+    init = "one" if init == "seeds" and not urn.seed_weight.size else init
+    state = first_state(counts, urn, init, seed, BACKEND)
+    assert not state.flag.any()  # Algorithm 1 starts without promoting
+    handle = BACKEND.open(counts, urn, state, scan)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state_room, "wants_relayout", lambda state, sweep: True)
+        for sweep in range(1, 7):
+            patch.setattr(state_room, "ROW_COST", row_costs[sweep % len(row_costs)])
+            BACKEND.sweep(handle, seed, sweep)
+            assert_counted(counts, urn, handle.state)
+
+
+@pytest.mark.parametrize("n_docs", [1, 2, 3])
+@pytest.mark.parametrize("base", ["process", "seeded process", "seeded finite"])
+def test_postings_stay_within_their_room(base, n_docs):
+    """Documents alone or in seeds, their words promoting words nobody has: not one place to spare."""
+    counts = corpus("abk", "ab", "bak", n_words=V)
+    counts = from_bags([counts.word[counts.ptr[d] : counts.ptr[d + 1]] for d in range(n_docs)], V)
+    urn = promoted(
+        BASES[base]._replace(beta=np.full(V, 1.0), beta_sum=float(V)), 0.5, "amnop", "bmnop"
+    )
+    state = state_room.from_labels(counts, urn, np.arange(n_docs, dtype=np.int32))
+    room = int(state.post_ptr[-1])
+    guarded = np.full((room + 4, 2), -7, np.int32)
+    guarded[:room] = state.post
+    handle = BACKEND.open(counts, urn, state._replace(post=guarded[:room]))
+    with going(WAYS["postings"]):
+        for sweep in range(1, 300):
+            BACKEND.sweep(handle, 1, sweep)
+            assert state_room.is_sound(counts, urn, handle.state)
+    assert (guarded[room:] == -7).all()
+
+
+def test_counts_at_the_edge_of_int32():
+    counts = corpus("ab", "ba", "abc", n_words=V, weight=[79_000_000, 80_000_000, 1_000_000])
+    urn = promoted(urns.finite(4, 0.4, BETA), 0.3, "ab", "ba", "ca")
+    urns.check_room(urn, counts)
+    with pytest.raises(InvalidInput, match="2\\^31"):
+        urns.check_room(urn, counts._replace(weight=counts.weight * 11 // 10))
+    handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND))
+    for sweep in range(1, 40):
+        BACKEND.sweep(handle, 1, sweep)
+        assert_counted(counts, urn, handle.state)
+    assert handle.state.flag.any()
+
+
+@pytest.mark.parametrize("d", [0, 5])
+@pytest.mark.parametrize("beta", [1e-6, 1e9])
+def test_the_smallest_promotion_marks_a_cluster_as_touched(beta, d):
+    """A count of a thousandth beside the largest beta there is: 1 + n / beta is still above 1."""
+    counts = corpus("ab", "bc", "d", "aae", "ef", "ggh", "hi", "ci", "k", "dk", n_words=V)
+    urn = promoted(urns.process(3.0, urns.per_word(beta, V)), 0.001, "akd", "bhi", "gc", "ka")
+    z, flag = np.array([0, 0, 1, 2, 2, 3, 1, 4, 4, 2]), np.ones(counts.word.size, np.uint8)
+    case = Case(counts, urn, z, flag=flag)
+    handle = open_case(case, ORACLE_WAYS["postings"])
+    gibbs.sweep(counts, urn, handle.state, handle.work, np.uint64(1), 1, d, d + 1)
+    assert handle.work.stats[gibbs.TOUCHED_DRAWS] == 1
+    assert fit_labels(draw_one(case, "postings", d, 4000), conditional(case, d)) > P_MIN
+
+
+# ------------------------------------------------------------------------------------ equivalences
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("silent", ["mu = 0", "mu rounds to 0", "no relations", "other words only"])
+def test_without_promotion_the_labels_are_the_plain_urns(base, silent, monkeypatch):
+    if silent == "other words only":  # relations ask for rows, and a row is another way to draw
+        monkeypatch.setattr(state_room, "PROMOTED_ROWS", 1.0)
+    counts = random_corpus(80, V - 2, 9, 6, topics=4)._replace(n_words=V)
+    plain = BASES[base]
+    urn = {
+        "mu = 0": lambda: relate(plain, 0.0, 4, 1),
+        "mu rounds to 0": lambda: relate(plain, 1e-6, 4, 1),
+        "no relations": lambda: promoted(plain, 0.5),
+        "other words only": lambda: promoted(plain, 0.5, "oab", "pc"),  # nobody has o or p
+    }[silent]()
+    runs = []
+    for each in (plain, urn):
+        handle = BACKEND.open(counts, each, first_state(counts, each, 3, 4, BACKEND))
+        for sweep in range(1, 9):
+            BACKEND.sweep(handle, 4, sweep)
+        runs.append(handle.state.z.tolist())
+        assert not handle.state.flag.any()
+    assert runs[0] == runs[1]
+
+
+def test_promotion_changes_the_labels():
+    counts = random_corpus(80, V, 9, 6, topics=4)
+    runs = {}
+    for mu in (0.0, 0.3):
+        urn = relate(BASES["finite"], mu, 4, 1)
+        handle = BACKEND.open(counts, urn, first_state(counts, urn, 3, 4, BACKEND))
+        for sweep in range(1, 9):
+            BACKEND.sweep(handle, 4, sweep)
+        runs[mu] = first_seen(handle.state.z)
+    assert runs[0.0] != runs[0.3]
+
+
+# --------------------------------------------------------- one sweep, enumerated: labels and flags
+
+World = tuple[tuple[int, ...], tuple[int, ...]]  # labels, flags
+Chances = Callable[..., np.ndarray]
+
+
+class Start(NamedTuple):
+    """Where the sweep begins."""
+
+    counts: Counts
+    urn: Urn
+    z: tuple[int, ...]
+    flag: tuple[int, ...]
+
+
+TINY_BETA = urns.per_word(0.3, 8)
+PAIRS = ("abcd", "ba", "cbh", "dg")  # a and b promote each other; nobody has g and h
+TRIO = corpus("aab", "bc", "ad", n_words=8)
+HEAVY_TRIO = corpus("aab", "bc", "ad", n_words=8, weight=[1, 2, 3])
+TINY: dict[str, Start] = {
+    "finite": Start(TRIO, urns.finite(3, 0.6, TINY_BETA), (0, 0, 1), (1, 0, 0, 1, 1, 1)),
+    "finite, tied": Start(
+        HEAVY_TRIO, urns.finite(3, 0.6, TINY_BETA), (0, 1, 0), (1, 0, 1, 0, 1, 0)
+    ),
+    "process": Start(TRIO, urns.process(1.5, TINY_BETA), (0, 1, 2), (1, 1, 0, 1, 0, 1)),
+    "process, tied": Start(HEAVY_TRIO, urns.process(3.0, TINY_BETA), (0, 1, 1), (0, 1, 1, 1, 1, 1)),
+    "seeded process": Start(
+        TRIO, seeded(urns.process(1.5, TINY_BETA), abb=0.8, gh=0.5), (0, 2, 2), (1, 1, 1, 0, 1, 0)
+    ),
+}
+DRAWS = 20_000
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", TINY)
+def test_a_sweep_leads_where_the_reference_says(name, way):
+    exact = transitions(begin(name))
+    seen = landings(begin(name), WAYS[way])
+    assert all(exact.get(world, 0.0) > 0.0 for world in seen)
+    assert fit_partitions(seen, exact) > P_MIN
+
+
+def begin(name: str) -> Start:
+    counts, urn, z, flag = TINY[name]
+    return Start(counts, promoted(urn, 0.8, *PAIRS), z, flag)
+
+
+def transitions(
+    start: Start, chances: Chances = reference.promotion_chances, blind: bool = False
+) -> dict[World, float]:
+    """Probability of all labels and flags after one sweep."""
+    counts, urn, z, flag = start
+    begun = reference.count(counts, urn, np.array(z), np.array(flag, np.uint8))
+    worlds: dict[World, float] = {(z, flag): 1.0}
+    for d in range(counts.n_docs):
+        after: defaultdict[World, float] = defaultdict(float)
+        for (label, flags), p in worlds.items():
+            known = None if blind else np.array(flags, np.uint8)
+            names, log_weight = reference.log_weights(counts, urn, np.array(label), d, known)
+            weight = np.exp(log_weight - log_weight.max())
+            for k, share in zip(names.tolist(), weight / weight.sum(), strict=True):
+                moved = np.array(label)
+                moved[d] = k if k != reference.NEW else FRESH + d
+                opened = bool(moved[d] >= FRESH)
+                now = np.array(flags, np.uint8)
+                chance = chances(counts, urn, begun, moved, d, now, opened)
+                for mine in itertools.product((0, 1), repeat=chance.size):
+                    q = float(np.where(mine, chance, 1.0 - chance).prod())
+                    if share * q > 0.0:
+                        now[counts.ptr[d] : counts.ptr[d + 1]] = mine
+                        after[tuple(moved.tolist()), tuple(now.tolist())] += p * share * q
+        worlds = after
+    out: defaultdict[World, float] = defaultdict(float)
+    for (label, flags), p in worlds.items():
+        out[first_seen(np.array(label), urn.seed_weight.size), flags] += p
+    return out
+
+
+def landings(start: Start, way: Way) -> Counter[World]:
+    """Where sweep 1 of the compiled kernel leads from the same state, once a key."""
+    counts, urn, z, flag = start
+    with going(way):
+        labels = np.array(z, np.int32)
+        state = state_room.from_labels(counts, urn, labels, np.array(flag, np.uint8))
+        handle = BACKEND.open(counts, urn, state)
+    everything = (*handle.state, *handle.work, *handle.work.kin)
+    arrays = [a for a in everything if isinstance(a, np.ndarray) and a.size]
+    kept = [a.copy() for a in arrays]
+    drawn = np.empty((DRAWS, counts.n_docs + len(flag)), np.int32)
+    for key in range(DRAWS):
+        BACKEND.sweep(handle, key, 1)
+        drawn[key, : counts.n_docs] = handle.state.z
+        drawn[key, counts.n_docs :] = handle.state.flag
+        for a, before in zip(arrays, kept, strict=True):
+            np.copyto(a, before)
+    seen: Counter[World] = Counter()
+    for row, n in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
+        label, flags = np.split(row, [counts.n_docs])
+        seen[first_seen(label, urn.seed_weight.size), tuple(flags.tolist())] += int(n)
+    return seen
+
+
+def of_the_moment(counts, urn, begun, z, d, flag, opened):
+    """lambda by the counts of now, as if p(z | w) were refreshed for every document."""
+    quiet = np.array(flag)
+    quiet[counts.ptr[d] : counts.ptr[d + 1]] = 0
+    now = reference.count(counts, urn, z, quiet)
+    return reference.promotion_chances(counts, urn, now, z, d, flag, opened=False)
+
+
+def unfiltered(counts, urn, begun, z, d, flag, opened):
+    """Every word promotes: the plain generalized Pólya urn."""
+    chance = reference.promotion_chances(counts, urn, begun, z, d, flag, opened)
+    return (chance > 0.0).astype(float)
+
+
+def not_by_the_best(counts, urn, begun, z, d, flag, opened):
+    """p(z | w) itself, not divided by its maximum."""
+    chance = reference.promotion_chances(counts, urn, begun, z, d, flag, opened)
+    return 0.8 * chance
+
+
+def as_it_was(counts, urn, begun, z, d, flag, opened):
+    """A cluster opened within the sweep judged as if it were an empty one of the finite urn."""
+    chance = reference.promotion_chances(counts, urn, begun, z, d, flag, opened)
+    if not opened:
+        return chance
+    size = (begun.size + urn.size_prior)[:, None]
+    word = counts.word[counts.ptr[d] : counts.ptr[d + 1]]
+    mean = (begun.words[:, word] + urn.beta[word]) / (begun.words.sum(1) + urn.beta_sum)[:, None]
+    empty = urn.size_prior * urn.beta[word] / urn.beta_sum
+    return np.where(chance > 0.0, empty / np.maximum(size * mean, empty).max(axis=0), 0.0)
+
+
+MISTAKES: dict[str, dict[str, Any]] = {
+    "chances of the moment": dict(chances=of_the_moment),
+    "no filter": dict(chances=unfiltered),
+    "not divided by the maximum": dict(chances=not_by_the_best),
+    "an opened cluster taken for empty": dict(chances=as_it_was),
+    "draws that do not see promotions": dict(blind=True),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_wrong_sweep_is_refused(mistake):
+    seen = landings(begin("finite"), WAYS["as it comes"])
+    assert fit_partitions(seen, transitions(begin("finite"), **MISTAKES[mistake])) < P_MIN**2
+
+
+WRONG_URNS = {
+    "another mu": dict(promotion=5),  # 1, where it is 4 fifths
+    "another relation": dict(relate_word=np.array([2, 3, 6, 0, 1, 7, 6], np.int32)),  # a not with b
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_URNS)
+def test_a_sweep_of_another_urn_is_refused(wrong):
+    start = begin("finite")
+    seen = landings(start, WAYS["as it comes"])
+    assert start.urn.promotion == 4
+    assert start.urn.relate_word.tolist() == [1, 2, 3, 0, 1, 7, 6]
+    other = start._replace(urn=start.urn._replace(**WRONG_URNS[wrong]))
+    assert fit_partitions(seen, transitions(other)) < P_MIN**2
