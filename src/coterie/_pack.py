@@ -4,6 +4,7 @@ cannot make a kernel read out of bounds. The files themselves are `io`'s.
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,7 @@ def model_arrays(model: Model) -> Arrays:
     if model.seeds is not None:
         arrays |= {name: getattr(urn, name) for name in _SEEDS if name != "seed_cluster"}
         arrays["seed_cluster"] = model.seeds.cluster
+        arrays["seed_text"] = _as_bytes([model.seeds.names, model.seeds.unknown])
     if urn.promotion:
         arrays |= {name: getattr(urn, name) for name in _RELATED}
     return arrays
@@ -58,8 +60,8 @@ def model_arrays(model: Model) -> Arrays:
 
 def urn_numbers(model: Model) -> dict[str, Any]:
     """The rest of a model, as JSON."""
-    urn, seeds = model.urn, model.seeds
-    numbers: dict[str, Any] = {
+    urn = model.urn
+    return {
         "burst": urn.burst,
         "size_prior": urn.size_prior,
         "open_weight": urn.open_weight,
@@ -67,9 +69,6 @@ def urn_numbers(model: Model) -> dict[str, Any]:
         "one": urn.one,
         "promotion": urn.promotion,
     }
-    if seeds is not None:
-        numbers["seeds"] = {"names": list(seeds.names), "unknown": [list(u) for u in seeds.unknown]}
-    return numbers
 
 
 def read_model(
@@ -96,8 +95,8 @@ def read_model(
         raise damaged(path, "its arrays do not fit together")
     urn = _urn(config_path, config["urn"], np.broadcast_to(beta, (n_words,)).copy(), n_clusters)
     seeds = None
-    if "seeds" in config["urn"]:
-        urn, seeds = _seeds(path, urn, arrays, config["urn"]["seeds"], n_clusters)
+    if "seed_text" in arrays:
+        urn, seeds = _seeds(path, urn, arrays, n_clusters)
     if urn.promotion:
         urn = _relations(path, urn, arrays)
     return Model.make(urn, size, total, ptr, cluster, held, words, seeds)
@@ -123,10 +122,8 @@ def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clu
     return process(1.0, beta)._replace(unit=1.0 / whole["one"], **changes)
 
 
-def _seeds(
-    path: Path, urn: Urn, arrays: Arrays, saved: Any, n_clusters: int
-) -> tuple[Urn, SeedClusters]:
-    names, unknown = saved.get("names"), saved.get("unknown")
+def _seeds(path: Path, urn: Urn, arrays: Arrays, n_clusters: int) -> tuple[Urn, SeedClusters]:
+    names, unknown = _texts_in(arrays["seed_text"])
     weight, ptr, word, count, cluster = (arrays.get(name, np.zeros((0, 0))) for name in _SEEDS)
     ok = (
         _are(arrays, _SEEDS)
@@ -167,6 +164,20 @@ def _are(arrays: Arrays, kinds: dict[str, Any]) -> bool:
         a is not None and a.ndim == 1 and a.dtype == np.dtype(kind)
         for a, kind in zip(found, kinds.values(), strict=True)
     )
+
+
+def _as_bytes(value: Any) -> npt.NDArray[np.uint8]:
+    """JSON as an array: what yesterday's clusters lack today may be millions of words."""
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
+def _texts_in(array: npt.NDArray[Any]) -> tuple[Any, Any]:
+    """(names, unknown) of the seeds, not checked yet; (None, None) where it is nothing like it."""
+    try:
+        names, unknown = json.loads(array.tobytes())
+    except (ValueError, TypeError, RecursionError):
+        return None, None
+    return names, unknown
 
 
 def _are_texts(values: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from abc import abstractmethod
 from collections import Counter
@@ -30,6 +31,7 @@ from coterie.seeds import EncodedSeeds
 from coterie.start import Init
 from coterie.urns import Urn
 
+MOST_JSON = 2**20  # characters of a saved parameter, since a configuration is read in one piece
 MIN_BETA, MAX_BETA = 1e-100, 1e9  # beyond these, 1 + n / beta is lost in float64
 
 COMMON: dict[str, Rule] = {
@@ -220,19 +222,25 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return self._row_values()["outlier_score"]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a folder: safetensors, JSON, text; never pickle."""
+        """Write the fitted model to a folder: safetensors, JSON, text; never pickle.
+
+        What a parameter gave is in the model; the parameter itself is saved where it is short and
+        plain. Vectors (but not their path), a model given as seeds and callbacks are not: pass them
+        again to fit a loaded model again.
+        """
         check_is_fitted(self)
         io.save(
             path,
             io.Saved(
                 estimator=type(self).__name__,
-                parameters={n: _plain(value) for n, value in self.get_params(deep=False).items()},
+                parameters={n: _saved(n, v) for n, v in self.get_params(deep=False).items()},
                 fitted={
                     "converged": self.converged_,
                     "stop_reason": self.stop_reason_,
                     "n_features_in": self.n_features_in_,
                     "learnt_from": self._learnt_from,
                     "feature_names_in": _plain(getattr(self, "feature_names_in_", None)),
+                    "related": _knowing.told(getattr(self, "related_", None)),
                 },
                 model=self.model_,
                 per_row={"labels": self.labels_, **self._row_values()},
@@ -264,6 +272,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         self._learnt_from = saved.fitted["learnt_from"]
         if saved.fitted["feature_names_in"] is not None:
             self.feature_names_in_ = np.array(saved.fitted["feature_names_in"], dtype=object)
+        if saved.promoting is not None:
+            self.related_ = _knowing.recalled(self.model_.urn, saved.fitted.get("related"))
         self._training = None
         self._promoting = saved.promoting
         self._describe()
@@ -276,6 +286,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         urn, seeds = self._urn(counts, self._beta(counts.n_words)), None
         if getattr(self, "seeds", None) is not None:
             urn, seeds = _knowing.plant(urn, self, words, kind)
+        self.__dict__.pop("related_", None)  # an earlier fit's
         if getattr(self, "word_vectors", None) is not None:
             urn, self.related_ = _knowing.relate(urn, self, words)
         if urn.one > 1 or seeds is not None:
@@ -451,6 +462,14 @@ def _key(random_state: Any) -> int | None:
     if isinstance(random_state, np.random.RandomState):
         return _rng.key_from_seed(int(random_state.randint(2**31 - 1)))
     return _rng.key_from_seed(int(random_state))
+
+
+def _saved(name: str, value: Any) -> Any:
+    """A parameter as a saved model keeps it; None where it has no short, plain form."""
+    if name == "word_vectors" and not isinstance(value, str | os.PathLike):
+        return None  # not even looked at: it may be gigabytes, and the urn has its relations
+    plain = _plain(value)
+    return plain if len(json.dumps(plain)) <= MOST_JSON else None
 
 
 def _plain(value: Any) -> Any:

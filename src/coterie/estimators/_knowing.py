@@ -41,6 +41,18 @@ def relate(urn: Urn, estimator: Any, words: list[str] | None) -> tuple[Urn, embe
     return urns.promoted(urn, estimator.promotion, found.ptr, found.word), found
 
 
+def told(related: embeddings.Related | None) -> list[int] | None:
+    """What a saved model says of its related words; who they are is in its urn."""
+    return None if related is None else [related.n_vectors, related.n_dropped]
+
+
+def recalled(urn: Urn, said: Any) -> embeddings.Related:
+    """The related words of a saved model."""
+    fine = isinstance(said, list) and len(said) == 2 and all(isinstance(n, int) for n in said)
+    n_vectors, n_dropped = said if fine else (0, 0)
+    return embeddings.Related(urn.relate_ptr, urn.relate_word, n_vectors, n_dropped)
+
+
 def _cutter(kind: str) -> Callable[[str], list[str]]:
     """How the words of a seed's text are cut: as the documents were."""
     return vocabulary.cut_text if kind == "texts" else str.split
