@@ -157,6 +157,8 @@ REFUSED = {
     "no known word": (lambda: TSDPMM({"a": ["zeppelin"]}), "Seed 'a'"),
     "alpha0 of 0": (lambda: TSDPMM(SEEDS, seed_weight=0), "alpha0"),
     "negative alpha0": (lambda: TSDPMM(SEEDS, seed_weight={"opera": -1}), "'opera'"),
+    "a boundless alpha0": (lambda: TSDPMM(SEEDS, seed_weight=1e308), "1e100 at most"),
+    "weights for Seeds": (lambda: TSDPMM(coterie.seeds.read(SEEDS), seed_weight=5), "weight=)"),
     "two of one name": (lambda: TSDPMM([("a", ["bread"]), ("a", ["bike"])]), "'a'"),
     "no seeds": (lambda: TSDPMM(), "needs seeds"),
     "an empty dict": (lambda: TSDPMM({}), "seed"),
@@ -171,8 +173,8 @@ REFUSED = {
     ),
     "a NaN": (lambda: GPUDMM(word_vectors={"bread": [1, np.nan]}), "'bread'"),
     "a zero vector": (lambda: GPUDMM(word_vectors={"bread": [0.0, 0.0]}), "'bread'"),
-    "threshold 1": (lambda: GPUDMM(word_vectors=VECTORS, threshold=1.0), "threshold"),
-    "threshold -1": (lambda: GPUDMM(word_vectors=VECTORS, threshold=-1), "threshold"),
+    "threshold 1": (lambda: GPUDMM(word_vectors=VECTORS, threshold=1.0), "threshold of GPUDMM"),
+    "threshold -1": (lambda: GPUDMM(word_vectors=VECTORS, threshold=-1), "threshold of GPUDMM"),
     "promotion below 0": (lambda: GPUDMM(word_vectors=VECTORS, promotion=-0.1), "promotion"),
     "no relatives at all": (lambda: GPUDMM(word_vectors=VECTORS, max_related=0), "max_related"),
     "vectors of other words": (lambda: GPUDMM(word_vectors={"zeppelin": [1.0]}), "zeppelin"),
@@ -316,6 +318,8 @@ def test_counts_too_large_for_the_fraction_are_refused() -> None:
     assert seeds.fit(X).model_.urn.one == 100
     many = np.array([[30_000_000, 1], [1, 1]])
     assert "2^31" in sentence(lambda: clone(seeds).fit(many))
+    both = GSDPMM(seeds={"a": {"bread": 5e6}}, word_vectors=VECTORS, promotion=0.317, n_sweeps=1)
+    assert "2^31" in sentence(lambda: both.fit(TEXTS))  # 5e6 thousandths
 
 
 # ------------------------------------------------------------------------------------ cluster()
@@ -370,6 +374,8 @@ def test_texts_start_in_the_seed_they_share_words_with() -> None:
         assert (seed == -1) == (not words & {"bread", "bike", "gear"})
         if {"bike", "gear"} <= words:
             assert seed == 1
+    huge = TSDPMM({"a": {"bread": 2e9, "bike": 2e9}, "b": {"bread": 3}}, n_sweeps=1).fit(TEXTS)
+    assert set(nearest_seed(huge._training.counts, huge.model_.urn)[CLASS == 0]) == {-1, 1}
 
 
 # ------------------------------------------------------------------------------ the command line
@@ -414,5 +420,6 @@ def test_a_mistake_is_one_sentence(
 
 
 def test_a_seed_weight_without_seeds_is_noticed(folder: Path) -> None:
-    with pytest.raises(InvalidInput, match="seed_weight"):
-        coterie.cluster(TEXTS, seed_weight=3)
+    for weight in (3, [3.0, 1.0], np.array([3.0, 1.0]), {"a": 3.0}):
+        with pytest.raises(InvalidInput, match="seed_weight"):
+            coterie.cluster(TEXTS, seed_weight=weight)

@@ -78,7 +78,8 @@ def test_names_and_pairs() -> None:
     given = seeds.read([("rescue", "team"), (2015, "aid")])
     assert given.names == ("rescue", "2015")
     assert len(given) == 2
-    assert seeds.read(given, weight=5) is given
+    assert seeds.read(given, repeat=3) is given
+    assert "weight=" in refusal(given, weight=5)  # not ignored in silence
     assert seeds.read(iter([["x", "aid"]])).names == ("x",)
 
 

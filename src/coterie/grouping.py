@@ -117,7 +117,7 @@ def cluster(
     began = time.perf_counter()
     values = {name: value for name, value in locals().items() if name in ALLOWED}
     _allowed.check("cluster", ALLOWED, values)
-    if seeds is None and seed_weight != 1.0:
+    if seeds is None and not (isinstance(seed_weight, int | float) and seed_weight == 1.0):
         raise InvalidInput(
             "seed_weight of cluster weighs seeds, but there are none; pass seeds= too."
         )

@@ -76,7 +76,7 @@ def nearest_seed(counts: Counts, urn: Urn) -> npt.NDArray[np.int32]:
     gain = np.log1p(urn.seed_count * urn.unit / urn.beta[urn.seed_word])
     seeds = sparse.csr_matrix((gain, urn.seed_word, urn.seed_ptr), (n_seeds, n_words)).T.tocsr()
     texts = sparse.csr_matrix((counts.tally, counts.word, counts.ptr), (counts.n_docs, n_words))
-    words = np.add.reduceat(urn.seed_count, urn.seed_ptr[:-1]) * urn.unit
+    words = np.add.reduceat(urn.seed_count, urn.seed_ptr[:-1], dtype=np.int64) * urn.unit
     loss = np.log1p(words / urn.beta_sum)
     best = np.full(counts.n_docs, -1, np.int32)
     step = max(1, PAIRS // n_seeds)

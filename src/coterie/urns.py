@@ -117,10 +117,12 @@ def _check_fits(stored: npt.NDArray[Any]) -> None:
 def _finer(urn: Urn, denominator: int) -> Urn:
     """The same urn with stored counts in units that the denominator divides evenly."""
     one = math.lcm(urn.one, denominator)
+    stored = urn.seed_count.astype(np.int64) * (one // urn.one)
+    _check_fits(stored)
     return urn._replace(
         one=one,
         unit=1.0 / one,
-        seed_count=urn.seed_count * np.int32(one // urn.one),
+        seed_count=stored.astype(np.int32),
         promotion=urn.promotion * (one // urn.one),
     )
 

@@ -15,7 +15,7 @@ from coterie.urns import Urn
 SEEDS: Mapping[str, Rule] = {"seed_repeat": whole(1, 10**6)}
 VECTORS: Mapping[str, Rule] = {
     "promotion": number(0.0, inclusive=True, high=1000.0),
-    "max_related": whole(1),
+    **embeddings.ALLOWED,
 }
 
 

@@ -219,7 +219,8 @@ def read(
         Times the words of a text or a list of words count: descriptions are sparse.
     weight : float, dict or list
         alpha0, the documents a seed is worth before any is seen: one number, name -> number, or one
-        a seed in order. A seed's own `confidence` comes first.
+        a seed in order. A seed's own `confidence` comes first. What is `Seeds` already keeps the
+        `repeat` and `weight` it was read with.
     owner : str
         What to call the source in errors.
 
@@ -236,6 +237,11 @@ def read(
     (('search', 'and'), ('road',))
     """
     if isinstance(source, Seeds):
+        if as_number(weight) != 1.0:
+            raise InvalidInput(
+                f"{owner} were read before, each with its confidence; give the weights to"
+                " coterie.seeds.read(..., weight=)."
+            )
         return source
     times = as_number(repeat)
     if times is None or not 0.0 < times < math.inf:

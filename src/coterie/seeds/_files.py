@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie.errors import InvalidInput
-from coterie.seeds._values import Entry, short
+from coterie.seeds._values import MOST_CONFIDENCE, Entry, short
 from coterie.text._encodings import decode
 
 ENDINGS = (".yaml", ".yml", ".json", ".csv", ".tsv")
@@ -269,8 +269,8 @@ def _row_a_seed(rows: Iterator[tuple[int, _Cells]], file: str, separator: str) -
 def _confidence(cell: str, separator: str, where: str, name: str) -> float:
     what = f"{where} gives seed {short(name)} a confidence (alpha0)"
     value = _as_number(cell, separator, f"{what} of")
-    if not 0.0 < value < math.inf:
-        raise InvalidInput(f"{what} of {value:g}; give a number above 0.")
+    if not 0.0 < value <= MOST_CONFIDENCE:
+        raise InvalidInput(f"{what} of {value:g}; give a number above 0 (1e100 at most).")
     return value
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from coterie.errors import InvalidInput
 
 KEYS = ("words", "text", "examples", "weights", "confidence", "repeat")
+MOST_CONFIDENCE = 1e100  # as for alpha: the sum of many is still a number
 _separators = re.compile(r"[,;|\n]")
 
 
@@ -69,11 +70,11 @@ def parse(entry: Entry, repeat: float) -> Seed:
 def confidence(entry: Entry, value: Any) -> float:
     """alpha0 of a seed, checked."""
     found = as_number(value)
-    if found is None or not 0.0 < found < math.inf:
+    if found is None or not 0.0 < found <= MOST_CONFIDENCE:
         _refuse(
             entry,
-            f"has a confidence (alpha0) of {short(value)}; give a number above 0, the documents it is"
-            " worth before any is seen",
+            f"has a confidence (alpha0) of {short(value)}; give a number above 0 (1e100 at most), the"
+            " documents it is worth before any is seen",
         )
     return found
 
