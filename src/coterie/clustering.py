@@ -84,8 +84,13 @@ class Clustering:
 
     @property
     def n_clusters(self) -> int:
-        """Clusters found."""
+        """Clusters found, and seeds."""
         return self.model.n_clusters
+
+    @property
+    def n_missing(self) -> int:
+        """Of these, seeds that found no text."""
+        return int((self.model.frozen.size == 0).sum())
 
     @cached_property
     def table(self) -> Any:
@@ -247,8 +252,9 @@ class Clustering:
     def summary(self) -> str:
         """What was found, in a few sentences."""
         empty = int((self.labels < 0).sum())
-        said = f"{len(self.rows):,} texts in {self.n_clusters:,} clusters"
+        said = f"{len(self.rows):,} texts in {self.n_clusters - self.n_missing:,} clusters"
         said += f" ({empty:,} without words)" if empty else ""
+        said += f", and {self.n_missing:,} seeds without texts" if self.n_missing else ""
         biggest = self.model.frozen.size[:1].sum() / max(int(self.model.frozen.size.sum()), 1)
         chosen = "; ".join(s.sentence for s in self.settings)
         lines = [f"{said}; the largest holds {biggest:.0%}.", *self.notes, f"Chosen: {chosen}."]

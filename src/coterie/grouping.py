@@ -157,9 +157,12 @@ def cluster(
     model, labels, agreement = settle(
         corpus.counts, urn, run.state, vectorizer.words, n_jobs, known
     )
-    if model.n_clusters >= 0.9 * cap:
+    n_seeds = urn.seed_weight.size
+    found, room = model.n_clusters - n_seeds, cap - n_seeds
+    if found >= 0.9 * room:
+        beside = " beside the seeds" if n_seeds else ""
         notes.append(
-            f"{model.n_clusters} of at most {cap} clusters are in use: there may be more to find;"
+            f"{found} of at most {room} clusters{beside} are in use: there may be more to find;"
             " raise n_clusters."
         )
     return Clustering(
@@ -169,7 +172,7 @@ def cluster(
         labels=corpus.per_row(labels, -1),
         trace=run.trace,
         notes=[*rows.notes, *notes],
-        settings=_settings(cap, n_clusters is None, alpha, beta, run, n_sweeps, random_state),
+        settings=_settings(urn, n_clusters is None, alpha, beta, run, n_sweeps, random_state),
         agreement=agreement,
         converged=run.converged,
         reason=run.reason,
@@ -209,21 +212,25 @@ def _planted(urn: urns.Urn, seeds: EncodedSeeds, counts: Counts) -> urns.Urn:
 
 
 def _about(seeds: EncodedSeeds) -> list[str]:
-    """Notes on what of the seeds no text holds."""
+    """Notes on what of the seeds is not among the words of the texts."""
     notes = []
     if seeds.left_out:
+        n, one = len(seeds.left_out), len(seeds.left_out) == 1
         notes.append(
-            f"{len(seeds.left_out)} seeds share no word with these texts and are left out."
+            f"{n} seed{' shares' if one else 's share'} no word with these texts and"
+            f" {'is' if one else 'are'} left out."
         )
     unknown = [(name, row) for name, row in zip(seeds.names, seeds.unknown, strict=True) if row]
     if not unknown:
         return notes
     name, row = unknown[0]
     words = ", ".join(row[:3]) + (", ..." if len(row) > 3 else "")
-    more = f", and of {len(unknown) - 1} other seeds" if len(unknown) > 1 else ""
+    others = len(unknown) - 1
+    more = f", and of {others} other seed{'s' * (others > 1)}" if others else ""
     return [
         *notes,
-        f"Words of seeds that no text holds: {words} ({name}){more}; `seed_report()` lists them.",
+        f"Words of seeds that no text holds, or that are not kept: {words} ({name}){more};"
+        " `seed_report()` lists them.",
     ]
 
 
@@ -255,14 +262,15 @@ def settle(
 
 
 def _settings(
-    cap: int, auto: bool, alpha: float, beta: float, run: sampler.Run, asked: int, seed: int
+    urn: urns.Urn, auto: bool, alpha: float, beta: float, run: sampler.Run, asked: int, seed: int
 ) -> list[Setting]:
     why_cap = "8 times the square root of the number of texts, 1000 at most" if auto else "as asked"
+    why_cap += ", and the seeds" if auto and urn.seed_weight.size else ""
     stopped = "as many as allowed"
     if len(run.trace) < asked:
         stopped = "nothing got better any more" if run.converged else run.reason.split(";")[0]
     return [
-        Setting("clusters at most", str(cap), f"{why_cap}; those not needed die out"),
+        Setting("clusters at most", str(urn.cap), f"{why_cap}; those not needed die out"),
         Setting("beta", f"{beta:g}", "how much two texts may differ: larger gives fewer clusters"),
         Setting("alpha", f"{alpha:g}", "how readily a text opens a cluster of its own"),
         Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),

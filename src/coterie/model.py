@@ -54,7 +54,7 @@ class SeedClusters(NamedTuple):
 
     names: tuple[str, ...]
     cluster: Ints  # the cluster each seed became
-    unknown: tuple[tuple[str, ...], ...]  # words of each seed that no text holds
+    unknown: tuple[tuple[str, ...], ...]  # words of each seed that the corpus does not know
 
 
 @dataclass(frozen=True)

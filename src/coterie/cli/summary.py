@@ -73,9 +73,11 @@ def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
     from rich.text import Text
 
     empty = int((groups.labels < 0).sum())
-    n_rows, n = len(groups.rows), groups.n_clusters
-    said = f"{n_rows:,} text{'s' * (n_rows != 1)} in {n:,} cluster{'s' * (n != 1)}"
+    n_rows, n, missing = len(groups.rows), groups.n_clusters, groups.n_missing
+    used = n - missing
+    said = f"{n_rows:,} text{'s' * (n_rows != 1)} in {used:,} cluster{'s' * (used != 1)}"
     said += f" ({empty:,} without words: cluster -1)" if empty else ""
+    said += f", and {missing:,} seed{'s' * (missing != 1)} without texts" if missing else ""
     console.print()
     console.print(Text(said, style="bold"))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -105,8 +107,9 @@ def how_to_change(groups: Clustering) -> list[str]:
     """Which options give fewer or more clusters, with values to try."""
     beta = next((float(s.value) for s in groups.settings if s.name == "beta"), 0.1)
     fewer = f"fewer, broader clusters: --beta {beta * 3:.3g}"
-    if groups.n_clusters > 5:
-        fewer += f", or --n-clusters {groups.n_clusters // 3} (at most so many)"
+    cap = groups.n_clusters // 3
+    if groups.n_clusters > 5 and cap >= groups.model.urn.seed_weight.size:
+        fewer += f", or --n-clusters {cap} (at most so many)"
     return [*([fewer] if groups.n_clusters > 1 else []), f"more, finer ones: --beta {beta / 3:.2g}"]
 
 

@@ -22,6 +22,8 @@ _OPTIONS = {
     "n_clusters of cluster is": "--n-clusters is",
     "seeds of cluster": "--seeds",
     "seed_weight of cluster": "--seed-weight",
+    "pass seeds= too": "name them with --seeds",
+    "`seed_report()` lists them": "the table of seeds lists them",
     "raise n_clusters": "raise --n-clusters",
     "min_df": "--min-df",
     "max_df": "--max-df",

@@ -21,14 +21,15 @@ def page(groups: Any, title: str | None = None) -> Report:
     """Everything a report shows of a `Clustering`."""
     sizes = groups.model.frozen.size
     scores = groups.outlier_score
+    used = groups.n_clusters - groups.n_missing
     return {
-        "title": title or f"{groups.n_clusters:,} clusters in {len(groups.rows):,} texts",
+        "title": title or f"{used:,} clusters in {len(groups.rows):,} texts",
         "version": __version__,
         "notes": list(groups.notes),
         "overview": {
             "documents": len(groups.rows),
             "without_words": int((groups.labels < 0).sum()),
-            "clusters": groups.n_clusters,
+            "clusters": used,
             "words": int((groups.corpus.counts.length * groups.corpus.counts.weight).sum()),
             "vocabulary": groups.corpus.counts.n_words,
             "outliers": int((scores > 0).sum()),
