@@ -139,7 +139,10 @@ class Model:
 
     @cached_property
     def counted(self) -> Any:
-        """Words of the documents in each cluster, clusters x words: a seed's own are left out."""
+        """What documents count in each cluster, clusters x words: a seed's own words are left out.
+
+        With related words, what the documents' words promoted is in it.
+        """
         urn, held = self.urn, self.word_cluster.T.tocsr().astype(np.int64)
         if self.seeds is not None:
             seed = np.repeat(self.seeds.cluster, np.diff(urn.seed_ptr))
@@ -150,7 +153,7 @@ class Model:
 
     @cached_property
     def word_share(self) -> Floats:
-        """Each word's share of all words of the training documents; never 0."""
+        """Each word's share of all counts, those of seeds and promotions included; never 0."""
         held = np.asarray(self.word_cluster.sum(axis=1, dtype=np.int64)).ravel()
         return np.asarray(np.maximum(held, 1) / max(int(held.sum()), 1))
 

@@ -125,7 +125,7 @@ def fit(
     ] = None,
     beta: Annotated[
         float | None,
-        typer.Option(help="How much texts of a cluster may differ; larger: fewer clusters (0.1)."),
+        typer.Option(help="How much texts of a cluster may differ; larger: fewer clusters (0.2)."),
     ] = None,
     sweeps: Annotated[int | None, typer.Option(help="Passes over the texts, at most (40).")] = None,
     language: Annotated[

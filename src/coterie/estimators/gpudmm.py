@@ -30,7 +30,8 @@ class GPUDMM(GSDMM):
         Vectors of words; words without one have no relations. A path is a word2vec (text or binary)
         or GloVe file, or an .npz with `words` and `vectors`. None: the plain mixture.
     promotion : float
-        What an occurrence of a word adds to each related word (mu).
+        What an occurrence of a word adds to each related word (mu); rounded to a fraction with a
+        denominator of at most 1,000, so that counts stay exact.
     threshold : float, from -1 to 1
         Words whose vectors have a larger cosine are related.
     max_related : int

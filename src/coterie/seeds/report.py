@@ -38,7 +38,7 @@ class SeedRow:
     documents: int
     status: str  # "consistent", "missing" or "new"
     before: tuple[Word, ...]  # the words that define the seed, the most telling first
-    now: tuple[Word, ...]  # those of its documents
+    now: tuple[Word, ...]  # those of its documents (and what these promoted)
     gained: tuple[Word, ...]  # of `now`, those the seed did not have
     lost: tuple[Word, ...]  # of `before`, those that none of its documents holds
     unknown: tuple[str, ...]  # words of the seed that the corpus does not know
@@ -117,7 +117,7 @@ def seed_report(model: Model, n_words: int = TOP) -> SeedReport:
     """What each seed of a model became, and which clusters are new.
 
     Words are ranked by phi ln(phi / p(word)), as in `Model.top_words(by="distinct")`, from documents
-    alone: pseudo-counts are taken out.
+    alone: pseudo-counts are taken out. With word vectors the words that documents promoted count too.
     """
     seeds = model.seeds
     if seeds is None:
