@@ -129,6 +129,23 @@ def test_yesterdays_clusters_are_todays_seeds(tmp_path: Path) -> None:
         assert counted == sum(len(text.split()) for text in [*BIKES * 2, *SEA * 2])
 
 
+def test_a_loaded_model_does_not_refit_without_what_it_knew(tmp_path: Path) -> None:
+    yesterday = GSDPMM(random_state=0).fit(FOOD)
+    for model, name in (
+        (GSDPMM(seeds=yesterday, random_state=0), "seeds"),
+        (GPUDMM(5, word_vectors=VECTORS, n_sweeps=3), "word_vectors"),
+    ):
+        model.fit(TEXTS).save(tmp_path / name)
+        again = coterie.load(tmp_path / name)
+        assert name in sentence(lambda again=again: again.fit(TEXTS))
+        again.set_params(**{name: getattr(model, name)})
+        assert again.fit(TEXTS).labels_.shape == (36,)
+
+
+def test_a_clone_shares_its_word_vectors() -> None:
+    assert clone(GPUDMM(5, word_vectors=VECTORS)).word_vectors is VECTORS
+
+
 def test_a_clone_is_seeded_alike() -> None:
     model = TSDPMM(SEEDS, random_state=5)
     assert (clone(model).fit(TEXTS).labels_ == model.fit(TEXTS).labels_).all()
@@ -178,6 +195,7 @@ REFUSED = {
     "promotion below 0": (lambda: GPUDMM(word_vectors=VECTORS, promotion=-0.1), "promotion"),
     "no relatives at all": (lambda: GPUDMM(word_vectors=VECTORS, max_related=0), "max_related"),
     "vectors of other words": (lambda: GPUDMM(word_vectors={"zeppelin": [1.0]}), "zeppelin"),
+    "a promotion too small": (lambda: GPUDMM(word_vectors=VECTORS, promotion=4e-4), "0.001"),
     "vectors of process": (lambda: GSDPMM(word_vectors=VECTORS, promotion=-1), "promotion"),
 }  # fmt: skip
 
@@ -398,6 +416,7 @@ def test_fit_takes_a_file_of_seeds_and_an_earlier_run(
     said = json.loads(capsys.readouterr().out)
     assert {"Baking", "Sea"} <= {row["name"] for row in said["seeds"] if row["status"] != "new"}
     assert main(["info", "two"]) == 0
+    assert coterie.cluster(TEXTS, seeds="one").seed_report().consistent
 
 
 @pytest.mark.parametrize(

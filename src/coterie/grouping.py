@@ -121,6 +121,8 @@ def cluster(
         raise InvalidInput(
             "seed_weight of cluster weighs seeds, but there are none; pass seeds= too."
         )
+    if seeds is not None:  # a mistake in them shows before a long file is read
+        read(seeds, weight=seed_weight, owner="seeds of cluster")
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding)

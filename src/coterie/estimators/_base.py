@@ -17,6 +17,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
+    clone,
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -33,6 +34,8 @@ from coterie.urns import Urn
 
 MOST_JSON = 2**20  # characters of a saved parameter, since a configuration is read in one piece
 MIN_BETA, MAX_BETA = 1e-100, 1e9  # beyond these, 1 + n / beta is lost in float64
+
+_KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or models
 
 COMMON: dict[str, Rule] = {
     "beta": _allowed.per_word(MIN_BETA, MAX_BETA),
@@ -93,6 +96,12 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     ) -> Self:
         owner = f"{type(self).__name__}.fit"
         _allowed.check(type(self).__name__, {**COMMON, **self._parameters}, self.get_params())
+        for name in self.__dict__.pop("_forgotten", ()):
+            if getattr(self, name) is None:
+                raise InvalidInput(
+                    f"This {type(self).__name__} was opened from a folder that does not hold the {name} it"
+                    f" was fitted with; give them again with set_params({name}=...) before fitting."
+                )
         kind, X = _read.kind_of(X, owner)
         if kind == "matrix":
             X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False)
@@ -275,6 +284,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         if saved.promoting is not None:
             self.related_ = _knowing.recalled(self.model_.urn, saved.fitted.get("related"))
         self._training = None
+        had = {"seeds": self.model_.seeds, "word_vectors": saved.promoting}
+        self._forgotten = [n for n in _KNOWLEDGE if had[n] is not None and getattr(self, n) is None]
         self._promoting = saved.promoting
         self._describe()
         return self
@@ -433,6 +444,13 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     def _flags(self, counts: Counts, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8] | None:
         """Which words of these documents promote, where they are training rows of a promoted urn."""
         return None if self._promoting is None else flags_of(self._promoting, counts, rows)
+
+    def __sklearn_clone__(self) -> Self:
+        """A model given as seeds keeps its fit, and large word vectors are shared, not copied."""
+        values = self.get_params(deep=False)
+        return type(self)(
+            **{n: v if n in _KNOWLEDGE else clone(v, safe=False) for n, v in values.items()}
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         """Fitted or loaded."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from coterie import urns
@@ -117,13 +116,6 @@ class GSDPMM(BaseMixture):
                 " pass seeds= and fit again."
             )
         return seed_report(self.model_)
-
-    def __sklearn_clone__(self) -> Any:
-        """A model given as seeds keeps its fit: that is what it is there for."""
-        values = self.get_params(deep=False)
-        return type(self)(
-            **{n: v if n == "seeds" else clone(v, safe=False) for n, v in values.items()}
-        )
 
     def _urn(self, counts: Counts, beta: npt.NDArray[np.float64]) -> urns.Urn:
         auto = isinstance(self.alpha, str)

@@ -341,6 +341,8 @@ def _from_path(source: str | os.PathLike[str], repeat: float, weight: Any, owner
         is_folder, is_there = path.is_dir(), path.exists()
     except (OSError, ValueError):  # too long for a path, or with a character none may have
         is_folder = is_there = False
+    if is_folder and (path / "model" / io.CONFIG).exists():  # what `coterie fit` writes
+        path = path / "model"
     if is_folder and (path / io.CONFIG).exists():
         return _from_model(*_models.from_folder(path), weight, owner)
     if is_folder:
