@@ -37,6 +37,7 @@ class Way(NamedTuple):
 
     row_cost: float
     safe_nats: float
+    tries: int = 32  # of the envelope; 0: the tree of sums is asked at once (as plain Python only)
 
 
 ROWS, POSTINGS, MIXED = 1e9, 0.0, 5.0
@@ -44,6 +45,7 @@ WAYS = {
     "as it comes": Way(MIXED, 600.0),
     "rows": Way(ROWS, 600.0),
     "postings": Way(POSTINGS, 600.0),
+    "tree": Way(POSTINGS, 600.0, tries=0),
     "long, rows": Way(ROWS, -1.0),
     "long, postings": Way(POSTINGS, -1.0),
 }
@@ -128,7 +130,7 @@ def _long_cases() -> dict[str, Case]:
 def open_case(case: Case, way: Way) -> cpu.Handle:
     """The case as a backend's handle, laid out so that the kernel takes this way."""
     before = state_room.ROW_COST, gibbs.SAFE_NATS
-    state_room.ROW_COST, gibbs.SAFE_NATS = way
+    state_room.ROW_COST, gibbs.SAFE_NATS = way.row_cost, way.safe_nats
     try:
         state = state_room.from_labels(case.counts, case.urn, case.z.astype(np.int32), case.flag)
         assert state.z.tolist() == case.z.tolist()  # so that a slot is the reference's label
@@ -164,12 +166,13 @@ def law(case: Case, way: Way, d: int) -> Law:
     handle = open_case(case, way)
     stats = handle.work.stats
     given = [0.0, 0.0]  # the even draws (where) and the odd ones (accepted there?)
-    gibbs.uniform = lambda random, draw: given[draw % 2]
+    gibbs.uniform = lambda random, draw: given[0 if draw >= gibbs.TREE_DRAW else draw % 2]
+    gibbs.TRIES = way.tries
 
     def outcome(where: float, accept: float) -> int | None:
         """The cluster drawn, or None if the envelope refuses these numbers."""
         given[:] = where, accept
-        full_sums = stats[gibbs.FULL_SUMS]
+        others = stats[gibbs.FULL_SUMS] + (way.tries > 0) * stats[gibbs.TREE_DRAWS]
         parts = (case.counts, case.urn, handle.state, handle.work, d)
         promoted = gibbs.give(*parts) if case.urn.promotion else 0
         if handle.is_long[d]:
@@ -178,7 +181,8 @@ def law(case: Case, way: Way, d: int) -> Law:
             k = int(gibbs.draw_short(*parts, np.uint64(0), promoted))
         if case.urn.promotion:
             gibbs.take_back(*parts)
-        return k if stats[gibbs.FULL_SUMS] == full_sums else None
+        now = stats[gibbs.FULL_SUMS] + (way.tries > 0) * stats[gibbs.TREE_DRAWS]
+        return k if now == others else None
 
     outcome(0.5, 0.0)
     touched = bool(stats[gibbs.TOUCHED_DRAWS])

@@ -46,6 +46,7 @@ def write(path: Path, mark: str, state: State, trace: Trace, key: int) -> None:
     from safetensors.numpy import save
 
     about = {"schema": str(SCHEMA), "mark": mark, "key": str(key), "trace": json.dumps(list(trace))}
+    about["notes"] = json.dumps(trace.notes)
     arrays = state._asdict()
     about["digest"] = _digest(arrays, about)
     _disk.write_atomically(path, save(arrays, metadata=about))
@@ -69,7 +70,8 @@ def read(
             f"The checkpoint {path} belongs to other data, parameters or seed; delete it, or name"
             " another file."
         )
-    trace = Trace([SweepRecord(*line) for line in json.loads(about["trace"])])
+    notes = json.loads(about["notes"])
+    trace = Trace([SweepRecord(*line) for line in json.loads(about["trace"])], notes)
     if len(trace) > n_sweeps:
         raise InvalidInput(
             f"The checkpoint {path} already holds {len(trace)} sweeps, more than n_sweeps={n_sweeps};"

@@ -110,6 +110,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
     fitted = _fitted(folder, config, model)
     per_row = _per_row(folder, arrays, model.n_clusters)
     trace = _parse_trace(folder, contents[TRACE])
+    trace.notes = [str(note) for note in config.get("trace_notes", [])]
     documents = contents.get(DOCUMENTS)
     n_rows = per_row["labels"].size
     corpus = read_corpus(folder / ARRAYS, arrays, model, n_rows)
@@ -151,6 +152,7 @@ def _files(saved: Saved) -> dict[str, bytes]:
         "parameters": saved.parameters,
         "fitted": saved.fitted,
         "urn": urn_numbers(model),
+        "trace_notes": saved.trace.notes,
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
     config["checksum"] = _config_digest(config)
@@ -302,18 +304,19 @@ def _trace_csv(trace: Trace) -> bytes:
     out = text_io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(SweepRecord._fields)
-    writer.writerows([repr(value) for value in line] for line in trace)
+    writer.writerows([str(value) for value in line] for line in trace)
     return out.getvalue().encode()
 
 
 def _parse_trace(folder: Path, content: bytes) -> Trace:
-    whole = 5  # the first five columns are whole numbers
+    kinds: list[Any] = [int] * 5 + [float] * 3 + [str]
     try:
         head, *lines = csv.reader(text_io.StringIO(content.decode()))
-        if tuple(head) != SweepRecord._fields:
+        if tuple(head) not in (SweepRecord._fields, SweepRecord._fields[:-1]):  # 0.1 had no sampler
             raise ValueError("other columns")
+        kinds = kinds[: len(head)]
         return Trace(
-            [SweepRecord(*map(int, line[:whole]), *map(float, line[whole:])) for line in lines]
+            [SweepRecord(*(kind(v) for kind, v in zip(kinds, line, strict=True))) for line in lines]
         )
     except (ValueError, TypeError, csv.Error):
         raise damaged(folder / TRACE, "a line cannot be read") from None

@@ -329,13 +329,13 @@ class Model:
             fixed.score(counts, urn, of, rows, mine, flag, given, draw_phi, scores, base)
             take(rows, scores)
 
-        threads = _threads(n_jobs)
+        n_threads = threads(n_jobs)
         starts = range(0, counts.n_docs, size)
-        if threads == 1 or len(starts) == 1:
+        if n_threads == 1 or len(starts) == 1:
             for start in starts:
                 work(start)
         else:
-            with ThreadPoolExecutor(threads) as pool:
+            with ThreadPoolExecutor(n_threads) as pool:
                 list(pool.map(work, starts))
 
 
@@ -374,7 +374,7 @@ def most_typical(
     return ranked
 
 
-def _threads(n_jobs: int | None) -> int:
+def threads(n_jobs: int | None) -> int:
     """scikit-learn's meaning: None is 1, -1 is every core."""
     cores = os.cpu_count() or 1
     if n_jobs is None:

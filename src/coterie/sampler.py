@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie import checkpoint
-from coterie.backends.base import Backend
+from coterie.backends.base import DEFAULT, Backend, How
 from coterie.counts import Counts
 from coterie.errors import Unsupported
 from coterie.start import Init, first_state
@@ -22,6 +22,7 @@ from coterie.urns import Urn
 
 WINDOW = 5  # sweeps over which "settled" is judged, against as many before them
 TOL = 1e-3  # what `converged` means when no tol was given
+AUTO_BLOCKED = 5_000_000  # entries (distinct words of documents) from which "auto" draws in blocks
 
 
 class Plan(NamedTuple):
@@ -30,8 +31,7 @@ class Plan(NamedTuple):
     n_sweeps: int
     init: Init
     key: int | None  # None: drawn from the system, or taken from the checkpoint
-    sampler: str = "auto"
-    scan: str = "given"  # the order within a sweep, or "random": another one each sweep
+    how: How = DEFAULT
     tol: float | None = None
     max_time: float | None = None
     callbacks: Sequence[Callable[[Event], Any]] = ()
@@ -61,14 +61,16 @@ class Run(NamedTuple):
 
 def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     """Sample: start, or go on from a checkpoint, then sweep until done or told to stop."""
-    refusal = backend.supports(urn, plan.sampler)
+    how, why = resolved(plan.how, counts)
+    plan = plan._replace(how=how)
+    refusal = backend.supports(urn, how)
     if refusal:
         raise Unsupported(refusal)
     began = time.perf_counter()
     if plan.checkpoint:
         checkpoint.check_writable(plan.checkpoint)
-    how = (plan.init, plan.scan, plan.key)
-    mark = checkpoint.fingerprint(counts, urn, how) if plan.checkpoint else ""
+    decides = (plan.init, plan.key, *plan.how._replace(n_jobs=1))
+    mark = checkpoint.fingerprint(counts, urn, decides) if plan.checkpoint else ""
     saved = None
     if plan.checkpoint:
         saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
@@ -76,8 +78,9 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
         state, trace, key = saved
     else:
         key = plan.key if plan.key is not None else secrets.randbits(64)
-        state, trace = first_state(counts, urn, plan.init, key, backend), Trace()
-    handle = backend.open(counts, urn, state, plan.scan)
+        state = first_state(counts, urn, plan.init, key, backend)
+        trace = Trace(notes=[why] if why else [])
+    handle = backend.open(counts, urn, state, plan.how)
     reason = ""
     with _interrupts() as interrupted, _closing(plan.callbacks):
         while not reason and len(trace) < plan.n_sweeps:
@@ -90,7 +93,7 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
             state = backend.fetch(handle)
             terms = backend.joint_terms(handle)
             seconds = time.perf_counter() - started
-            trace.append(record(counts, urn, state, terms, sweep, stats.moved, seconds))
+            trace.append(record(counts, urn, state, terms, sweep, stats, seconds))
             reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
             reason = _tell(plan, trace, state, reason)
             due = sweep % plan.checkpoint_every == 0 or reason or sweep == plan.n_sweeps
@@ -100,6 +103,19 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
     done = reason or f"all {plan.n_sweeps} sweeps done"
     return Run(backend.fetch(handle), trace, key, settled, f"{done}; {why}")
+
+
+def resolved(how: How, counts: Counts) -> tuple[How, str]:
+    """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing."""
+    if how.sampler != "auto":
+        return how, ""
+    words = int(counts.ptr[-1])
+    many = words >= AUTO_BLOCKED
+    sampler = "blocked" if many else "gibbs"
+    return how._replace(sampler=sampler), (
+        f"Sampler {sampler!r}, chosen: the documents have {words:,} distinct words between them, and from"
+        f" {AUTO_BLOCKED:,} on they are drawn in blocks, which threads can share."
+    )
 
 
 def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:

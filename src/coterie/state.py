@@ -81,12 +81,15 @@ def _room(counts: Counts, urn: Urn) -> npt.NDArray[np.int64]:
     return room
 
 
-def relayout(urn: Urn, state: State, row_bytes: int = ROW_BYTES) -> State:
-    """Close the gaps between open slots, leave some room, and choose anew which words get rows."""
+def relayout(urn: Urn, state: State, spare: int = 0, row_bytes: int = ROW_BYTES) -> State:
+    """Close the gaps between open slots, leave some room, and choose anew which words get rows.
+
+    `spare` free slots are left at least, if the cap allows.
+    """
     layout.rows_to_postings(state)
     n_open = int(state.head[0])
     old = np.sort(state.order[:n_open])
-    width = _width(n_open, urn.cap)
+    width = _width(n_open, urn.cap, spare)
     new = _sized(
         state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag, width
     )
@@ -213,9 +216,9 @@ def _ranges(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - lengths, lengths)
 
 
-def _width(n_open: int, cap: int) -> int:
+def _width(n_open: int, cap: int, spare: int = 0) -> int:
     """Slots to keep: the open ones and an eighth more, never above the cap, in whole blocks."""
-    wanted = min(n_open + max(32, n_open // 8), cap)
+    wanted = min(n_open + max(32, n_open // 8, spare), cap)
     return -(-max(wanted, 1) // 16) * 16
 
 

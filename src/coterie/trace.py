@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
+from coterie.backends.base import SweepStats
 from coterie.counts import Counts
 from coterie.state import State
 from coterie.urns import Urn
@@ -26,18 +27,20 @@ class SweepRecord(NamedTuple):
     log_joint: float  # ln p(words, z); nan for alpha = 0, which has no joint
     log_likelihood: float  # per word, given z: mean ln phi
     seconds: float
+    sampler: str = "gibbs"  # how the documents were drawn
 
 
 class Trace(Sequence[SweepRecord]):
-    """The records of a run, one a sweep; `trace["moved"]` is a column.
+    """The records of a run, one a sweep; `trace["moved"]` is a column, `notes` say what was decided.
 
     >>> trace = Trace([SweepRecord(1, 3, 2, 1, 9, -50.0, -4.2, 0.1)])
     >>> int(trace["clusters"][0]), len(trace)
     (3, 1)
     """
 
-    def __init__(self, records: Sequence[SweepRecord] = ()) -> None:
+    def __init__(self, records: Sequence[SweepRecord] = (), notes: Sequence[str] = ()) -> None:
         self.records = list(records)
+        self.notes = list(notes)
 
     def append(self, record: SweepRecord) -> None:
         """Add a sweep."""
@@ -67,7 +70,7 @@ def record(
     state: State,
     terms: tuple[float, float],
     sweep: int,
-    moved: int,
+    stats: SweepStats,
     seconds: float,
 ) -> SweepRecord:
     """Describe the state after a sweep; `terms` are the backend's sums over word counts."""
@@ -78,10 +81,11 @@ def record(
         clusters=int(sizes.size),
         clusters_above_1=int((sizes > 1).sum()),
         clusters_above_3=int((sizes > 3).sum()),
-        moved=moved,
+        moved=stats.moved,
         log_joint=log_joint(urn, state, terms[0]),
         log_likelihood=terms[1] / max(words, 1.0),
         seconds=seconds,
+        sampler=stats.sampler,
     )
 
 

@@ -13,13 +13,30 @@ from coterie.urns import Urn
 _WHERE = {"cpu": "coterie.backends.cpu"}
 
 
+class How(NamedTuple):
+    """How sweeps are to be made; what follows from data and settings alone is decided before."""
+
+    sampler: str = "gibbs"
+    scan: str = "given"  # the order within a sweep, or "random": another one each sweep
+    n_jobs: int = 1  # threads; never a reason for other labels
+    block_size: int | None = None  # documents drawn against the same counts; None: from the data
+    steps: int = 1  # metropolis: proposals a document and sweep
+    refresh: int | None = None  # metropolis: sweeps until proposals are made anew; None: never
+    phi: str = "draw"  # uncollapsed: word distributions drawn, or their "mean"
+
+
+DEFAULT = How()
+
+
 class SweepStats(NamedTuple):
     """What a sweep did: copies of documents moved, and how the draws were made."""
 
+    sampler: str
     moved: int
     refused: int = 0  # proposals of the envelope that were refused
     full_sums: int = 0  # documents for which it refused too often
     touched_draws: int = 0  # documents drawn from touched clusters only
+    tree_draws: int = 0  # documents that shared little and were drawn from the sums of all clusters
 
 
 class Backend(Protocol):
@@ -27,11 +44,11 @@ class Backend(Protocol):
 
     name: str
 
-    def supports(self, urn: Urn, sampler: str) -> str | None:
+    def supports(self, urn: Urn, how: How) -> str | None:
         """None, or the sentence to show the user."""
 
-    def open(self, counts: Counts, urn: Urn, state: State, scan: str = "given") -> Any:
-        """Take the state over; returns a handle. `scan`: documents as "given", or "random"."""
+    def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> Any:
+        """Take the state over; returns a handle."""
 
     def sweep(
         self, handle: Any, key: int, sweep: int, should_stop: Any = None
@@ -48,6 +65,11 @@ class Backend(Protocol):
 def backend_names() -> tuple[str, ...]:
     """All backends this version knows, installed or not."""
     return tuple(_WHERE)
+
+
+def sampler_names() -> tuple[str, ...]:
+    """All ways of drawing that a backend may have."""
+    return ("gibbs", "blocked")
 
 
 def get_backend(name: str = "auto") -> Backend:

@@ -1,106 +1,25 @@
-"""The CPU backend: exact Gibbs in numba, one thread."""
+"""The CPU backend: numba kernels, a room for each way of sampling."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from coterie import _rng
-from coterie import state as state_room
-from coterie.backends.base import SweepStats
+from coterie.backends._gibbs import Handle
+from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import _promote, gibbs, layout, summary
-from coterie.kernels._slots import BLOCK
+from coterie.kernels import gibbs
 from coterie.state import State
 from coterie.urns import Urn
 
-CHUNK_WORDS = 2_000_000  # ask `should_stop` after about this many words: some tenths of a second
-BASE_BYTES = 8 * 2**20  # memory for base terms kept per length
-ROW_LIST = 4096  # rows multiplied in at once by a long document
-SCAN_DRAW = 2**40  # the address of a document's place in a random scan: no draw comes near
+_WHERE = {
+    "gibbs": ("coterie.backends._gibbs", "Handle"),
+    "blocked": ("coterie.backends._blocked", "BlockedHandle"),
+}
 
 log = logging.getLogger("coterie")
-
-
-class Handle:
-    """A state being sampled, with what is derived from it."""
-
-    def __init__(self, counts: Counts, urn: Urn, state: State, scan: str = "given") -> None:
-        self.counts, self.urn, self.state = counts, urn, state
-        self.is_random_scan = scan == "random"
-        self.scan = np.zeros(0, np.int64)
-        self.start = _no_start(urn, state)
-        self.word_nats, self.is_long = _static(counts, urn)
-        self.kin = _kin(counts, urn)
-        symmetric = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
-        self.table = np.zeros((summary.TABLE if symmetric else 0, 2))
-        if symmetric:
-            summary.fill_table(float(urn.beta[0]), urn.unit, self.table)
-        chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
-        self.stops = np.linspace(0, counts.n_docs, chunks + 1).astype(np.int64)[1:]
-        self.work = self._work()
-
-    def relayout(self) -> None:
-        """Lay the state anew, and derive everything from it again; the statistics go on."""
-        stats = self.work.stats
-        before, self.state = self.state, state_room.relayout(self.urn, self.state)
-        self.start = _moved_start(self.urn, before, self.state, self.start)
-        self.work = self._work()
-        self.work.stats[:] = stats
-
-    def begin(self, key: int, sweep: int) -> None:
-        """What a sweep needs to know before its first draw."""
-        if sweep > 1 and state_room.wants_relayout(self.state, sweep):
-            self.relayout()
-        if self.is_random_scan:
-            u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), SCAN_DRAW)
-            self.scan = np.argsort(u, kind="stable")
-            self.work = self.work._replace(scan=self.scan)
-        if self.urn.promotion:
-            self.start = _new_start(self.urn, self.state)
-            self.work = self.work._replace(start=self.start)
-
-    def _work(self) -> gibbs.Work:
-        counts, state = self.counts, self.state
-        width = state.size.size
-        widest = int(np.diff(counts.ptr).max(initial=0))
-        any_long = bool(self.is_long.any())
-        lengths = np.unique(counts.length[~self.is_long])
-        base_row = np.full(int(lengths.max(initial=0)) + 1, -1, np.int32)
-        if lengths.size * width * 8 > BASE_BYTES:
-            lengths = lengths[:0]
-        base_row[lengths] = np.arange(lengths.size)
-        work = gibbs.Work(
-            inv_beta=np.empty(counts.n_words),
-            word_nats=self.word_nats,
-            is_long=self.is_long,
-            base_row=base_row,
-            base=np.zeros((lengths.size, width)),
-            log_weight=np.zeros(width if any_long else 0),
-            log_total=np.zeros(width if any_long else 0),
-            cum_weight=np.zeros(counts.n_docs + 1, np.int64),
-            product=np.ones(width),
-            scale=np.zeros(width),
-            extra=np.zeros(width),
-            weight=np.zeros(width + 1),
-            partial=np.zeros(width // BLOCK + 1),
-            touched=np.zeros(width + 1, np.int32),
-            place=np.zeros(widest, np.int64),
-            row=np.zeros(max(ROW_LIST, base_row.size), np.int32),
-            rate=np.zeros(max(ROW_LIST, base_row.size)),
-            scan=self.scan,
-            kin=self.kin,
-            given=np.zeros(widest if self.urn.promotion else 0, np.int64),
-            brought=np.zeros(counts.n_docs if self.urn.promotion else 0, np.int64),
-            start=self.start,
-            stats=np.zeros(4, np.int64),
-        )
-        gibbs.open_work(counts, self.urn, state, work)
-        return work
 
 
 class CpuBackend:
@@ -108,46 +27,28 @@ class CpuBackend:
 
     name = "cpu"
 
-    def supports(self, urn: Urn, sampler: str) -> str | None:
-        """Every urn, by exact Gibbs."""
-        if sampler in ("auto", "gibbs"):
-            return None
-        return f"sampler={sampler!r} does not exist; the CPU backend has 'gibbs' (and 'auto')."
+    def supports(self, urn: Urn, how: How) -> str | None:
+        """Gibbs and blocked draws take every urn."""
+        if how.sampler not in _WHERE:
+            return f"There is no sampler {how.sampler!r}; choose one of {', '.join(_WHERE)}, auto."
+        return None
 
-    def open(self, counts: Counts, urn: Urn, state: State, scan: str = "given") -> Handle:
+    def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> Handle:
         """Take the state over."""
         announce_compilation()
-        return Handle(counts, urn, state, scan)
+        room, name = _WHERE[how.sampler]
+        made: Handle = getattr(import_module(room), name)(counts, urn, state, how)
+        return made
 
     def sweep(
         self, handle: Handle, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
         """Draw every document once."""
-        handle.begin(key, sweep)
-        handle.work.stats[:] = 0
-        done = 0
-        for stop in handle.stops:
-            while done < stop:
-                done = gibbs.sweep(
-                    handle.counts, handle.urn, handle.state, handle.work,
-                    np.uint64(key), sweep, done, stop,
-                )  # fmt: skip
-                if done < stop:
-                    handle.relayout()
-            if should_stop is not None and stop < handle.counts.n_docs and should_stop():
-                return None
-        moved, refused, full_sums, touched_draws = (int(x) for x in handle.work.stats)
-        return SweepStats(moved, refused, full_sums, touched_draws)
+        return handle.sweep(key, sweep, should_stop)
 
     def joint_terms(self, handle: Handle) -> tuple[float, float]:
         """Sums over all word counts, for the trace."""
-        out = np.zeros(2)
-        urn, state = handle.urn, handle.state
-        summary.word_terms(urn, state, handle.table, out)
-        if urn.promotion or urn.seed_weight.size:
-            return float(out[0]), float(summary.words_given_labels(handle.counts, urn, state))
-        total = state.total[state.total > 0] * urn.unit
-        return float(out[0]), float(out[1]) - float(total @ np.log(total + urn.beta_sum))
+        return handle.joint_terms()
 
     def fetch(self, handle: Handle) -> State:
         """The state as it is now."""
@@ -165,76 +66,3 @@ def announce_compilation() -> None:
     index = getattr(getattr(cache, "_cache_file", None), "_index_path", None)
     if index is None or not Path(index).exists():
         log.warning("coterie compiles its kernels, once on this machine: about ten seconds.")
-
-
-def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """Per word, the nats an occurrence may add; per document, whether it takes the long way.
-
-    Bounds over every state: no cluster holds more of a word, or more words, than the corpus does.
-    """
-    held = np.zeros(counts.n_words)
-    layout.word_totals(counts, held)
-    held += np.bincount(urn.seed_word, urn.seed_count * urn.unit, counts.n_words)
-    words = float((counts.length * counts.weight).sum()) + float(urn.seed_count.sum()) * urn.unit
-    if urn.promotion:
-        mu = urn.promotion * urn.unit
-        given = np.bincount(urn.relate_word, np.repeat(held, np.diff(urn.relate_ptr)), held.size)
-        held, words = held + mu * given, words + mu * float(given.sum())
-    nats = np.log1p(held / urn.beta)
-    gain = np.empty(counts.n_docs)
-    layout.document_sums(counts, nats, gain)
-    loss = counts.length * np.log1p(words / urn.beta_sum)
-    longest = np.maximum(gain, loss)
-    return nats, (longest > gibbs.SAFE_NATS) | (counts.weight > 1)
-
-
-def _kin(counts: Counts, urn: Urn) -> _promote.Kin:
-    """Words of one document that promote each other: found once, not again in every draw."""
-    ptr, none = np.zeros(counts.n_docs + 1 if urn.promotion else 0, np.int64), np.zeros(0, np.int32)
-    kin = _promote.Kin(ptr, none, none)
-    if urn.promotion:
-        _promote.note_kin(counts, urn, np.full(counts.n_words, -1, np.int64), kin)
-        n_pairs = int(ptr[-1])
-        kin = _promote.Kin(ptr, np.zeros(n_pairs, np.int32), np.zeros(n_pairs, np.int32))
-        _promote.note_kin(counts, urn, np.full(counts.n_words, -1, np.int64), kin)
-    return kin
-
-
-def _no_start(urn: Urn, state: State) -> _promote.Start:
-    """Room for the counts a sweep of the promoted urn begins with; none for other urns."""
-    n = urn.beta.size if urn.promotion else 0
-    return _promote.Start(
-        rate=np.full(state.size.size if n else 0, _promote.OPENED),
-        best=np.zeros(n),
-        row_of=np.full(n, -1, np.int32),
-        rows=np.zeros(state.rows.shape if n else (0, 0), np.int32),
-        post_len=np.zeros(n, np.int32),
-        post=np.zeros(state.post.shape if n else (0, 2), np.int32),
-    )
-
-
-def _new_start(urn: Urn, state: State) -> _promote.Start:
-    start = _no_start(urn, state)
-    _promote.note_start(urn, state, start)
-    return start
-
-
-def _moved_start(urn: Urn, before: State, after: State, start: _promote.Start) -> _promote.Start:
-    """The same counts under the slots' new numbers, when the state was re-laid within a sweep."""
-    if not urn.promotion:
-        return start
-    n_open = int(after.head[0])
-    old = np.sort(before.order[:n_open])
-    new_slot = np.full(before.size.size + 1, -1, np.int32)  # the last one for -1 itself
-    new_slot[old] = np.arange(n_open, dtype=np.int32)
-    moved = _no_start(urn, after)._replace(
-        best=start.best,
-        row_of=start.row_of,
-        rows=np.zeros((len(start.rows), after.size.size), np.int32),
-        post_len=start.post_len,
-        post=start.post.copy(),
-    )
-    moved.rate[:n_open] = start.rate[old]
-    moved.rows[:, :n_open] = start.rows[:, old]
-    moved.post[:, 0] = new_slot[start.post[:, 0]]
-    return moved

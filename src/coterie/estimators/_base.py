@@ -23,11 +23,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie import _allowed, _rng, io, metrics, sampler, urns
 from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
-from coterie.backends import backend_names, get_backend
+from coterie.backends import backend_names, get_backend, sampler_names
+from coterie.backends.base import How
 from coterie.counts import Corpus, Counts
 from coterie.errors import InvalidInput
 from coterie.estimators import _knowing, _read
-from coterie.model import Model, Own, flags_of, most_typical, promoting_words
+from coterie.model import Model, Own, flags_of, most_typical, promoting_words, threads
 from coterie.seeds import EncodedSeeds
 from coterie.start import Init
 from coterie.urns import Urn
@@ -40,7 +41,8 @@ _KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or model
 COMMON: dict[str, Rule] = {
     "beta": _allowed.per_word(MIN_BETA, MAX_BETA),
     "n_sweeps": whole(1),
-    "sampler": one_of("auto", "gibbs"),
+    "sampler": one_of("auto", *sampler_names()),
+    "block_size": either(nothing, whole(1)),
     "backend": one_of("auto", *backend_names()),
     "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
     "tol": either(nothing, number(0.0, inclusive=False)),
@@ -358,15 +360,18 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return sampler.Plan(
             n_sweeps=int(self.n_sweeps),
             init=self._init(corpus),
-            scan=self.scan,
             key=_key(self.random_state),
-            sampler=self.sampler,
+            how=self._how(),
             tol=self.tol,
             max_time=self.max_time,
             callbacks=tuple(self.callbacks or ()),
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             checkpoint_every=int(self.checkpoint_every),
         )
+
+    def _how(self) -> How:
+        size = None if self.block_size is None else int(self.block_size)
+        return How(self.sampler, self.scan, threads(self.n_jobs), size)
 
     def _init(self, corpus: Corpus) -> Init:
         """The start asked for, with labels taken from rows to documents."""

@@ -38,10 +38,17 @@ class GSDMM(BaseMixture):
         True: a repeated word counts as in Eq. 4. False: the naive Bayes form, Eq. 3.
     tie_duplicates : bool
         Move documents with identical words together.
-    sampler : "auto" or "gibbs"
+    sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
+        How the documents are drawn. "gibbs": exactly, one after the other. "blocked": those of a block
+        against the same counts, each without itself, so that `n_jobs` threads can share the work.
+        "metropolis", "uncollapsed", "em": those of X-DMM, see `XDMM`. "auto" is "gibbs", and "blocked"
+        for large corpora; `trace_.notes` says which and why.
+    block_size : int, optional
+        Documents of a block; None lets their number decide. Another size means other labels.
     backend : "auto" or "cpu"
     n_jobs : int, optional
-        Threads for predicting. The exact sampler is sequential; a seed gives the same labels anyway.
+        Threads for predicting, and for sampling in blocks; exact Gibbs is sequential. A seed gives the
+        same labels whatever their number.
     tol : float, optional
         Stop early once the likelihood per word rises by less than this a sweep and the share of
         documents that move no longer falls. None: do all sweeps.
@@ -95,6 +102,7 @@ class GSDMM(BaseMixture):
         burstiness: bool = True,
         tie_duplicates: bool = False,
         sampler: str = "auto",
+        block_size: int | None = None,
         backend: str = "auto",
         n_jobs: int | None = None,
         tol: float | None = None,
@@ -113,6 +121,7 @@ class GSDMM(BaseMixture):
         self.burstiness = burstiness
         self.tie_duplicates = tie_duplicates
         self.sampler = sampler
+        self.block_size = block_size
         self.backend = backend
         self.n_jobs = n_jobs
         self.tol = tol

@@ -74,6 +74,7 @@ class GSDPMM(BaseMixture):
         burstiness: bool = True,
         tie_duplicates: bool = False,
         sampler: str = "auto",
+        block_size: int | None = None,
         backend: str = "auto",
         n_jobs: int | None = None,
         tol: float | None = None,
@@ -98,6 +99,7 @@ class GSDPMM(BaseMixture):
         self.burstiness = burstiness
         self.tie_duplicates = tie_duplicates
         self.sampler = sampler
+        self.block_size = block_size
         self.backend = backend
         self.n_jobs = n_jobs
         self.tol = tol

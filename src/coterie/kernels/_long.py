@@ -47,7 +47,7 @@ def draw_long(counts, urn, state, work, d, u, given):
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
         count = counts.tally[e] * copies
-        first, beta = work.inv_beta[w], urn.beta[w]
+        first, beta = work.inv_beta[w * work.uneven], urn.beta[w * work.uneven]
         r = np.int64(state.row_of[w])
         lo = state.post_ptr[w]
         hi = lo + state.post_len[w]

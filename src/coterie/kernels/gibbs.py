@@ -10,7 +10,8 @@ These are products of whole-number counts, not sums of logs: no `log`, no `exp`,
 did not change needs no work at all. Three ways to a draw, chosen per document from the state alone:
 
 * touched   postings only: clusters sharing a word are summed, the rest is drawn by rejection from
-            an envelope (exact; the cost does not grow with the number of clusters);
+            an envelope or, where that refuses (outliers), from a tree of sums (exact; the cost
+            does not grow with the number of clusters);
 * open      every open cluster, words that most clusters hold as dense rows (SIMD);
 * long      (`_long.py`) as `open`, in scaled products and logs, where a plain product might
             overflow; also documents tied together, whose weight is not linear in m_k.
@@ -31,26 +32,38 @@ import numpy.typing as npt
 from coterie.kernels._common import address, inlined, kernel, uniform
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move
+from coterie.kernels._prefetch import look_ahead
 from coterie.kernels._promote import Kin, Start, give, note_brought, promote, take_back
 from coterie.kernels._slots import BLOCK, base_ratio, slot_prior, take_slot
+from coterie.kernels._tree import STALE, note_change, slot_at, update
 from coterie.kernels._words import growth, list_rows, multiply_rows, scan, scan_touched
 
-TRIES = 32  # refusals of the envelope before the full sum is taken once
+TRIES = 32  # refusals of the envelope before the tree is asked
+TREE_TRIES = 32  # and of the tree before the full sum is taken once
 TOUCH_COST = 3.0  # a touched posting costs about as much as this many slots of the open sum
 SAFE_NATS = 600.0  # plain products may span this much either way: e**600 is 2**866
-LAST_DRAW = 2 * TRIES  # the address of the one number a full sum needs
+LAST_DRAW = 64  # the address of the one number a full sum needs; the envelope's come before
+TREE_DRAW = 2**32  # the address of the first number for the tree
 
-MOVED, REFUSED, FULL_SUMS, TOUCHED_DRAWS = range(4)  # places in Work.stats
+MOVED, REFUSED, FULL_SUMS, TOUCHED_DRAWS, TREE_DRAWS = range(5)  # places in Work.stats
 
 
 class Work(NamedTuple):
     """Scratch, and what is derived from the state; never saved, rebuilt when the state is re-laid."""
 
+    uneven: (
+        int  # 1 if words differ in beta; times 0 all of them find the first, which stays in cache
+    )
     inv_beta: npt.NDArray[np.float64]  # unit / b_w
     word_nats: npt.NDArray[np.float64]  # the most one occurrence of w can add, in nats
     is_long: npt.NDArray[np.bool_]  # documents that take the long way
     base_row: npt.NDArray[np.int32]  # length -> row of `base`, or -1
     base: npt.NDArray[np.float64]  # (m_k + prior_k) * base_k(L), 0 for closed slots
+    tree: npt.NDArray[np.float64]  # sums of `base`, see _tree.py
+    seen: npt.NDArray[np.int64]
+    changed: npt.NDArray[np.int32]
+    n_changed: npt.NDArray[np.int64]
+    seed_ends: npt.NDArray[np.float64]  # cumulated seed weights
     log_weight: npt.NDArray[np.float64]  # ln(m_k + prior_k)      kept only if a document is long
     log_total: npt.NDArray[np.float64]  # ln(n_k + Vb)           likewise
     cum_weight: npt.NDArray[np.int64]  # cumulated document weights, to pick one at random
@@ -83,6 +96,7 @@ def sweep(counts, urn, state, work, key, number, first, last):
     for i in range(first, last):
         if state.head[0] == state.size.size and urn.cap > state.size.size:
             return i
+        look_ahead(counts, state, work, i, last)
         d = work.scan[i] if work.scan.size else i
         old = np.int64(state.z[d])
         random = address(key, number, d)
@@ -115,8 +129,14 @@ def open_work(counts, urn, state, work):
     for d in range(counts.length.size):
         work.cum_weight[d + 1] = work.cum_weight[d] + counts.weight[d]
     work.product[:] = 1.0
+    seeds = 0.0
+    for k in range(urn.seed_weight.size):
+        seeds += urn.seed_weight[k]
+        work.seed_ends[k] = seeds
     for k in range(state.size.size):
         refresh_slot(urn, state, work, k)
+    work.seen[:] = STALE
+    work.n_changed[0] = 0
     if urn.promotion > 0:
         note_brought(counts, urn, state, work.brought)
 
@@ -133,6 +153,8 @@ def refresh_slot(urn, state, work, k):
         ratio *= (urn.beta_sum + (length - 1)) / (words + (length - 1))
         if work.base_row[length] >= 0:
             work.base[work.base_row[length], k] = ratio
+    if longest:
+        note_change(work, k)
     if work.log_weight.size:
         work.log_weight[k] = math.log(weight) if weight > 0.0 else -np.inf
         work.log_total[k] = math.log(words)
@@ -157,7 +179,7 @@ def draw_short(counts, urn, state, work, d, random, given):
             touches += state.post_len[w]
             continue
         count = np.int64(counts.tally[e])
-        first, beta = work.inv_beta[w], urn.beta[w]
+        first, beta = work.inv_beta[w * work.uneven], urn.beta[w * work.uneven]
         n_rows = list_rows(work.row, work.rate, n_rows, r, first, beta, urn.burst, urn.unit, count)
         if own >= 0:
             others = np.int64(state.rows[r, own]) - count * urn.one
@@ -174,7 +196,7 @@ def draw_short(counts, urn, state, work, d, random, given):
         if state.row_of[w] >= 0:
             continue
         count = np.int64(counts.tally[e])
-        first, beta = work.inv_beta[w], urn.beta[w]
+        first, beta = work.inv_beta[w * work.uneven], urn.beta[w * work.uneven]
         lo = state.post_ptr[w]
         hi = lo + state.post_len[w]
         if sparse:
@@ -203,6 +225,9 @@ def draw_short(counts, urn, state, work, d, random, given):
     if sparse:
         work.stats[TOUCHED_DRAWS] += 1
         k = draw_touched(counts, urn, state, work, d, random, n, own_weight, alone)
+        if k == -2 and work.base_row[counts.length[d]] >= 0:
+            work.stats[TREE_DRAWS] += 1
+            k = draw_tree(counts, urn, state, work, d, random, n, own_weight, alone)
         if k != -2:
             for i in range(n):
                 work.product[work.touched[i]] = 1.0
@@ -301,9 +326,8 @@ def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alo
     before = work.cum_weight[d]
     others = float(work.cum_weight[counts.length.size] - counts.weight[d] if own >= 0 else before)
     empties = urn.size_prior * urn.cap
-    seeds = 0.0
-    for k in range(urn.seed_weight.size):
-        seeds += urn.seed_weight[k]
+    n_seeds = urn.seed_weight.size
+    seeds = work.seed_ends[n_seeds - 1] if n_seeds else 0.0
     for attempt in range(TRIES):
         u = uniform(random, 2 * attempt)
         x = u * (total + others + empties + seeds + urn.open_weight)
@@ -343,12 +367,44 @@ def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
         return k if k < 0 or k >= urn.seed_weight.size else np.int64(-3)  # seeds have their own
     x -= empties
     if x < seeds:
-        k = np.int64(0)
-        while k < urn.seed_weight.size - 1 and x >= urn.seed_weight[k]:
-            x -= urn.seed_weight[k]
-            k += 1
-        return k
+        low, high = np.int64(-1), urn.seed_weight.size - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            if work.seed_ends[middle] <= x:
+                low = middle
+            else:
+                high = middle
+        return np.int64(high)
     return np.int64(-1)
+
+
+@inlined
+def draw_tree(counts, urn, state, work, d, random, n_touched, own_weight, alone):
+    """As `draw_touched`, from the sums of all base terms; -2 when it refused TREE_TRIES times.
+
+    Only touched clusters are refused: their weight is in the sum before it.
+    """
+    own = np.int64(state.z[d])
+    row = work.base_row[counts.length[d]]
+    product, weight = work.product, work.weight
+    total = weight[n_touched - 1] if n_touched else own_weight  # as draw_touched cumulated it
+    every = update(work, row)
+    n_open = state.head[0] - alone
+    fresh = urn.open_weight + urn.size_prior * (urn.cap - n_open)
+    for attempt in range(TREE_TRIES):
+        x = uniform(random, TREE_DRAW + attempt) * (total + fresh + every)
+        if x < own_weight:
+            return own
+        if x < total:
+            for i in range(n_touched):
+                if x < weight[i]:
+                    return np.int64(work.touched[i])
+        if x < total + fresh:
+            return own if alone else np.int64(-1)
+        k = slot_at(work, row, x - total - fresh)
+        if k >= 0 and k != own and product[k] == 1.0:
+            return k
+    return np.int64(-2)
 
 
 @inlined

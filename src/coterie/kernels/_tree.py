@@ -1,0 +1,108 @@
+"""Sums of sums of the clusters' base terms: draws from all clusters without looking at each.
+
+For every kept length a row of `tree` holds the sums of 16 neighbouring base terms, then of 16 such
+sums, and so on up to one. It is brought up to date only when it is asked: `changed` lists the slots
+whose base terms were derived anew, `seen` says how much of that list a row knows. A sum is always
+taken over its 16 parts in order, so a tree is a function of the base terms, whenever it was made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.kernels._common import inlined
+
+FAN = 16
+STALE = -1  # in `seen`: nothing of the row is known
+
+
+def size_for(width: int) -> int:
+    """Numbers in a row of the tree of so many slots."""
+    total, n = 0, width
+    while n > 1:
+        n = (n + FAN - 1) // FAN
+        total += n
+    return total
+
+
+@inlined
+def note_change(work, k):
+    """Slot k's base terms were derived anew."""
+    n = work.n_changed[0]
+    if n == work.changed.size:
+        work.seen[:] = STALE
+        n = 0
+    work.changed[n] = k
+    work.n_changed[0] = n + 1
+
+
+@inlined
+def sum_of(values, start, n, node):
+    """The sum of the FAN parts of a node: values[start + 16 node ...], of n there."""
+    total = 0.0
+    first = node * FAN
+    for i in range(first, min(first + FAN, n)):
+        total += values[start + i]
+    return total
+
+
+@inlined
+def update(work, row):
+    """Bring a row's tree up to date; return the sum of all its base terms."""
+    base, tree = work.base[row], work.tree[row]
+    n_changed = work.n_changed[0]
+    stale = work.seen[row] == STALE
+    n, below, level = base.size, np.int64(0), np.int64(0)
+    depth = np.int64(0)
+    while n > 1:
+        n_up = (n + FAN - 1) // FAN
+        if stale:
+            for node in range(n_up):
+                if depth == 0:
+                    tree[level + node] = sum_of(base, 0, n, node)
+                else:
+                    tree[level + node] = sum_of(tree, below, n, node)
+        else:
+            for i in range(work.seen[row], n_changed):
+                node = np.int64(work.changed[i])
+                for _ in range(depth + 1):
+                    node //= FAN
+                if depth == 0:
+                    tree[level + node] = sum_of(base, 0, n, node)
+                else:
+                    tree[level + node] = sum_of(tree, below, n, node)
+        below, level, n = level, level + n_up, n_up
+        depth += 1
+    work.seen[row] = n_changed
+    return tree[below]
+
+
+@inlined
+def slot_at(work, row, x):
+    """The slot in whose stretch of the cumulated base terms x falls."""
+    base, tree = work.base[row], work.tree[row]
+    depth = np.int64(0)
+    n = base.size
+    while n > 1:
+        n = (n + FAN - 1) // FAN
+        depth += 1
+    node = np.int64(0)
+    for up in range(depth - 1, -1, -1):  # from the children of the top down to the slots
+        start, n = np.int64(0), base.size
+        for level in range(up):
+            start += n if level > 0 else 0
+            n = (n + FAN - 1) // FAN
+        child, last = node * FAN, np.int64(-1)
+        end = min(child + FAN, n)
+        while child < end:
+            value = base[child] if up == 0 else tree[start + child]
+            if value > 0.0:
+                last = child  # rounding may run past the last one
+                if x < value:
+                    break
+                x -= value
+            child += 1
+        if last < 0:
+            return np.int64(-1)
+        node = last
+    return node

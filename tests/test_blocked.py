@@ -1,0 +1,172 @@
+"""Blocked draws: the same labels for any number of threads, counts that add up, and good clusters."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+from tiny import from_bags, promoted, random_corpus, random_labels, seeded
+
+import coterie
+from coterie import GSDMM, GSDPMM, metrics, sampler, urns
+from coterie import state as state_room
+from coterie.backends import How
+from coterie.backends._blocked import BlockedHandle, default_block
+from coterie.backends._team import Team
+from coterie.backends.cpu import BACKEND
+from coterie.demo.corpus import make_messages
+from coterie.start import first_state
+from coterie.state import is_sound
+from coterie.urns import Urn
+
+V = 90
+BETA = urns.per_word(0.1, V)
+RELATED = ("abcdefgh", "bac", "cfgk", "kabc", "xyz", "zx")
+URNS: dict[str, Urn] = {
+    "finite": urns.finite(40, 0.1, BETA),
+    "finite, tight": urns.finite(12, 2.0, BETA),
+    "finite, Eq. 3": urns.finite(40, 0.1, BETA, burst=False),
+    "finite, uneven beta": urns.finite(40, 0.3, np.linspace(0.01, 1.0, V)),
+    "process": urns.process(20.0, BETA),
+    "process, crowded": urns.process(3000.0, BETA),
+    "seeded": seeded(urns.process(20.0, BETA), aabc=1.0, xyz=2.0),
+    "promoted": promoted(urns.finite(40, 0.1, BETA), 0.3, *RELATED),
+    "promoted seeded": promoted(seeded(urns.process(20.0, BETA), aabc=1.0), 0.25, *RELATED),
+}
+
+
+def run(
+    urn: Urn, how: How, n_sweeps: int = 5, heaviest: int = 1
+) -> tuple[list[int], BlockedHandle]:
+    counts = random_corpus(300, V, 30, 11, heaviest, topics=9)
+    labels = random_labels(counts.n_docs, 10, 12)
+    handle = BACKEND.open(counts, urn, first_state(counts, urn, labels, 5, BACKEND), how)
+    for sweep in range(1, n_sweeps + 1):
+        BACKEND.sweep(handle, 5, sweep)
+        assert is_sound(counts, urn, BACKEND.fetch(handle))
+    return BACKEND.fetch(handle).z.tolist(), handle
+
+
+@pytest.mark.parametrize("scan", ["given", "random"])
+@pytest.mark.parametrize("name", URNS)
+def test_the_same_labels_on_any_number_of_threads(name: str, scan: str) -> None:
+    heaviest = 1 if "Eq. 3" in name else 3
+    how = How("blocked", scan, block_size=50)
+    one, _ = run(URNS[name], how, heaviest=heaviest)
+    for n_jobs in (2, 7):
+        assert run(URNS[name], how._replace(n_jobs=n_jobs), heaviest=heaviest)[0] == one
+
+
+@pytest.mark.parametrize("name", URNS)
+def test_blocks_of_one_document_are_exact_gibbs(name: str) -> None:
+    exact, _ = run(URNS[name], How("gibbs"))
+    blocked, _ = run(URNS[name], How("blocked", block_size=1, n_jobs=2))
+    assert blocked == exact
+
+
+def test_another_block_size_is_another_chain() -> None:
+    assert (
+        run(URNS["finite"], How("blocked", block_size=10))[0]
+        != run(URNS["finite"], How("blocked", block_size=100))[0]
+    )
+
+
+def test_openers_get_a_cluster_each_even_beyond_the_room_there_was() -> None:
+    counts = random_corpus(600, V, 4, 3)
+    urn = URNS["process, crowded"]
+    state = first_state(counts, urn, "one", 1, BACKEND)
+    narrow = state.size.size
+    handle = BACKEND.open(counts, urn, state, How("blocked", block_size=600))
+    BACKEND.sweep(handle, 1, 1)
+    state = BACKEND.fetch(handle)
+    assert state.head[0] > 2 * narrow
+    assert is_sound(counts, urn, state)
+    assert (np.sort(state.size[state.size > 0])[:-1] == 1).all()  # none joined another opener
+
+
+def test_a_full_urn_opens_nothing() -> None:
+    _, handle = run(URNS["finite, tight"], How("blocked", block_size=300))
+    assert handle.state.head[0] <= 12
+
+
+def test_the_block_size_follows_from_the_documents_alone() -> None:
+    assert [default_block(n) for n in (1, 500, 2_472, 11_109, 10**6)] == [64, 64, 309, 1389, 8192]
+
+
+def test_a_team_does_every_part_and_passes_errors_on() -> None:
+    team = Team(3)
+    seen: list[int] = []
+    team.run(seen.append)
+    assert sorted(seen) == [0, 1, 2]
+    with pytest.raises(ZeroDivisionError):
+        team.run(lambda part: part // (part - 2))
+    team.run(seen.append)
+    assert len(seen) == 6
+
+
+def test_threads_end_with_the_fit() -> None:
+    before = threading.active_count()
+    for _ in range(3):
+        GSDMM(5, sampler="blocked", n_jobs=4, random_state=0).fit([["a", "b"], ["b", "c"]])
+    gc.collect()
+    for thread in threading.enumerate():
+        if thread.name.startswith("coterie-"):
+            thread.join(5)
+    assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("cls", [GSDMM, GSDPMM])
+def test_blocked_clusters_are_as_good(cls: type) -> None:
+    texts, classes, _ = make_messages(1200, seed=3)
+    exact, blocked = [], []
+    for seed in range(5):
+        kind = dict(n_clusters=60) if cls is GSDMM else dict(alpha=1.0, beta=0.1)
+        make = dict(n_sweeps=15, random_state=seed, **kind)
+        exact.append(metrics.nmi(classes, cls(**make).fit(texts).labels_))
+        blocked.append(metrics.nmi(classes, cls(sampler="blocked", **make).fit(texts).labels_))
+    assert np.mean(blocked) > np.mean(exact) - 0.03
+
+
+def test_auto_says_what_and_why(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    texts = ["bread oven recipe", "bike ride gear"] * 20
+    model = GSDMM(5, n_sweeps=3, random_state=0).fit(texts)
+    assert set(model.trace_["sampler"]) == {"gibbs"}
+    assert "gibbs" in model.trace_.notes[0]
+    monkeypatch.setattr(sampler, "AUTO_BLOCKED", 10)
+    for n_jobs in (1, 2):
+        large = GSDMM(5, n_sweeps=3, n_jobs=n_jobs, random_state=0).fit(texts)
+        assert set(large.trace_["sampler"]) == {"blocked"}
+        assert "'blocked'" in large.trace_.notes[0]
+    large.save(tmp_path / "m")
+    again = coterie.load(tmp_path / "m")
+    assert again.trace_.notes == large.trace_.notes
+    assert list(again.trace_) == list(large.trace_)
+    asked = GSDMM(5, n_sweeps=3, sampler="gibbs", random_state=0).fit(texts)
+    assert asked.trace_.notes == []
+
+
+def test_a_resumed_blocked_run_is_the_run(tmp_path) -> None:
+    texts = [f"word{i % 7} word{i % 11} word{i % 13}" for i in range(300)]
+    make = dict(n_clusters=30, sampler="blocked", n_sweeps=8, random_state=1)
+    whole = GSDMM(**make).fit(texts)
+    half = GSDMM(**make, checkpoint=tmp_path / "c", callbacks=[lambda e: e.record.sweep == 3])
+    half.fit(texts)
+    rest = GSDMM(**make, n_jobs=2, checkpoint=tmp_path / "c").fit(texts)
+    assert len(half.trace_) == 3
+    assert (rest.labels_ == whole.labels_).all()
+
+
+def test_documents_that_share_nothing_are_drawn_from_the_tree() -> None:
+    """Exactly: a run on which the tree is asked often equals a recount, and draws all clusters."""
+    rng = np.random.default_rng(0)
+    bags = [rng.integers(0, 40, 30) for _ in range(60)] + [[100 + i, 200 + i] for i in range(60)]
+    counts = from_bags(bags, 300)
+    urn = urns.process(0.5, urns.per_word(0.02, 300))
+    labels = np.arange(counts.n_docs, dtype=np.int64) % 50
+    handle = BACKEND.open(counts, urn, first_state(counts, urn, labels, 1, BACKEND))
+    asked = 0
+    for sweep in range(1, 20):
+        asked += BACKEND.sweep(handle, 1, sweep).tree_draws
+        assert is_sound(counts, urn, BACKEND.fetch(handle))
+    assert asked > 10
+    assert state_room.word_counts(handle.state)[2].sum() == counts.length.sum()
