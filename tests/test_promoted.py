@@ -180,6 +180,23 @@ def test_every_flag_when_the_slots_run_out_within_a_sweep(way):
     assert seen["laid anew within a sweep"] > 0
 
 
+def test_every_flag_when_an_empty_cluster_is_the_best():
+    """alpha = 50 / K and long documents: a rare word is likeliest where nothing was counted yet."""
+    counts = random_corpus(12, V - 2, 90, 5)._replace(n_words=V)
+    urn = promoted(urns.finite(40, 50.0, urns.per_word(0.1, V)), 0.3, *RELATED)
+    z = random_labels(counts.n_docs, 3, 1)
+    begun = reference.count(counts, urn, z)
+    lower = 0
+    for d in range(counts.n_docs):
+        each = [
+            reference.promotion_chances(counts, u, begun, z, d, None, opened=False)
+            for u in (urn, urn._replace(cap=3))
+        ]
+        lower += int((each[0] < 0.9 * each[1]).sum())
+    assert lower > 10
+    assert replay(counts, urn, z, 4)["promoting words"] > 50
+
+
 def test_chances_are_gpu_dmms_equations():
     """Eq. 5, 6 and 8 as the paper prints them, for the reference that all the rest leans on."""
     texts, z, alpha, beta, mu, n_clusters = (
