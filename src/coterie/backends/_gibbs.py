@@ -60,9 +60,10 @@ class Handle:
 
     def joint_terms(self) -> tuple[float, float]:
         """Sums over all word counts, for the trace."""
-        out = np.zeros(2)
+        out = np.full(2, np.nan)
         urn, state = self.urn, self.state
-        summary.word_terms(urn, state, self.table, out)
+        if not urn.promotion:  # else there is no joint
+            summary.word_terms(urn, state, self.table, out)
         if urn.promotion or urn.seed_weight.size:
             return float(out[0]), float(summary.words_given_labels(self.counts, urn, state))
         total = state.total[state.total > 0] * urn.unit

@@ -56,7 +56,10 @@ class Backend(Protocol):
         """Draw every document once. `should_stop()` is asked now and then; None if it said yes."""
 
     def joint_terms(self, handle: Any) -> tuple[float, float]:
-        """The sum over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and ln p(words | z) at mean phi."""
+        """The sum over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and ln p(words | z) at mean phi.
+
+        The first may be nan where the urn has no joint.
+        """
 
     def fetch(self, handle: Any) -> State:
         """The state as it is now (shared, not copied)."""

@@ -60,11 +60,17 @@ def words_given_labels(counts, urn, state):
     value = 0.0
     for d in range(counts.length.size):
         k = state.z[d]
-        copies = counts.weight[d]
-        total = state.total[k] * urn.unit + urn.beta_sum
-        value -= counts.length[d] * copies * math.log(total)
+        nats = -counts.length[d] * math.log(state.total[k] * urn.unit + urn.beta_sum)
+        product = 1.0  # a log a document, not a word
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             w = counts.word[e]
             n = held(state, w, k) * urn.unit + urn.beta[w]
-            value += counts.tally[e] * copies * math.log(n)
+            if counts.tally[e] > 1:
+                nats += counts.tally[e] * math.log(n)
+                continue
+            product *= n
+            if not 1e-150 < product < 1e150:
+                nats += math.log(product)
+                product = 1.0
+        value += counts.weight[d] * (nats + math.log(product))
     return value
