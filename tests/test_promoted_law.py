@@ -8,12 +8,13 @@ compiled kernel must land accordingly (chi-square), and a law slightly wrong mus
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from test_exact_posterior import P_MIN, fit
-from test_promoted import FRESH, WAYS, Way, going
+from test_promoted import FRESH, WAYS, going
 from tiny import corpus, first_seen, promoted, seeded
 
 from coterie import state as state_room
@@ -51,14 +52,13 @@ TINY: dict[str, Start] = {
         TRIO, seeded(urns.process(1.5, TINY_BETA), abb=0.8, gh=0.5), (0, 2, 2), (1, 1, 1, 0, 1, 0)
     ),
 }
-DRAWS = 20_000
+DRAWS = 16_000
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", TINY)
 def test_a_sweep_leads_where_the_reference_says(name, way):
-    exact = transitions(begin(name))
-    seen = landings(begin(name), WAYS[way])
+    exact, seen = right(name), landings(name, way)
     assert all(exact.get(world, 0.0) > 0.0 for world in seen)
     assert fit(seen, exact) > P_MIN
 
@@ -66,6 +66,11 @@ def test_a_sweep_leads_where_the_reference_says(name, way):
 def begin(name: str) -> Start:
     counts, urn, z, flag = TINY[name]
     return Start(counts, promoted(urn, 0.8, *PAIRS), z, flag)
+
+
+@cache
+def right(name: str) -> dict[World, float]:
+    return transitions(begin(name))
 
 
 def transitions(
@@ -99,10 +104,11 @@ def transitions(
     return out
 
 
-def landings(start: Start, way: Way) -> Counter[World]:
+@cache
+def landings(name: str, way: str) -> Counter[World]:
     """Where sweep 1 of the compiled kernel leads from the same state, once a key."""
-    counts, urn, z, flag = start
-    with going(way):
+    counts, urn, z, flag = begin(name)
+    with going(WAYS[way]):
         labels = np.array(z, np.int32)
         state = state_room.from_labels(counts, urn, labels, np.array(flag, np.uint8))
         handle = BACKEND.open(counts, urn, state)
@@ -166,7 +172,7 @@ MISTAKES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_wrong_sweep_is_refused(mistake):
-    seen = landings(begin("finite"), WAYS["as it comes"])
+    seen = landings("finite", "as it comes")
     assert fit(seen, transitions(begin("finite"), **MISTAKES[mistake])) < P_MIN**2
 
 
@@ -179,7 +185,7 @@ WRONG_URNS = {
 @pytest.mark.parametrize("wrong", WRONG_URNS)
 def test_a_sweep_of_another_urn_is_refused(wrong):
     start = begin("finite")
-    seen = landings(start, WAYS["as it comes"])
+    seen = landings("finite", "as it comes")
     assert start.urn.promotion == 4
     assert start.urn.relate_word.tolist() == [1, 2, 3, 0, 1, 7, 6]
     other = start._replace(urn=start.urn._replace(**WRONG_URNS[wrong]))
