@@ -38,6 +38,9 @@ BASES: dict[str, Urn] = {
     "finite": urns.finite(8, 0.4, BETA),
     "full": urns.finite(3, 0.4, BETA),
     "Eq. 3": urns.finite(8, 0.4, BETA, burst=False),
+    "large alpha": urns.finite(
+        8, 50.0, urns.per_word(2.0, V)
+    ),  # an empty cluster is often the best
     "process": urns.process(12.0, np.linspace(0.05, 1.0, V)),
     "seeded process": seeded(urns.process(4.0, BETA), aabc=0.7, ooh=1.5, p=0.0),
     "seeded finite": seeded(urns.finite(7, 0.4, BETA), aabc=0.7, ooh=1.5),
@@ -83,9 +86,13 @@ FRESH = 10**6  # labels of clusters opened within the sweep
 
 
 def replay(
-    counts: Counts, urn: Urn, z: np.ndarray, n_sweeps: int, scan: str = "given", key: int = 5
+    counts: Counts, urn: Urn, z: np.ndarray, n_sweeps: int, scan: str = "given", anew: int = 5
 ) -> Counter[str]:
-    """Sweep document by document; check flags and counts after each, and count what happened."""
+    """Sweep document by document; check flags and counts after each, and count what happened.
+
+    The state is laid anew after `anew` documents, too: then slots change names within a sweep.
+    """
+    key = 5
     n_seeds = urn.seed_weight.size
     handle = cpu.Handle(counts, urn, state_room.from_labels(counts, urn, z), scan)
     seen: Counter[str] = Counter()
@@ -93,15 +100,21 @@ def replay(
         handle.begin(key, sweep)
         begun = reference.count(counts, urn, handle.state.z, handle.state.flag)
         label = handle.state.z.astype(np.int64)  # as the reference names the clusters
-        freed: set[int] = set()
+        unused = closed(handle)  # slots nobody was in since they were numbered
         order = handle.scan if scan == "random" else np.arange(counts.n_docs)
         for i, d in enumerate(order.tolist()):
-            if not draw(handle, key, sweep, i):
+            full = handle.state.head[0] == handle.state.size.size
+            if full:
+                assert not draw(handle, key, sweep, i)
+                seen["slots ran out"] += 1
+            if full or i % anew == anew - 1:
+                gaps = handle.state.head[0] < handle.state.head[1]
+                seen["slots changed names within the sweep"] += gaps
                 handle.relayout()
-                seen["laid anew within a sweep"] += 1
-                freed.clear()
+                unused = closed(handle)
                 assert_counted(counts, urn, handle.state)
-                assert draw(handle, key, sweep, i)
+            freed = closed(handle) - unused
+            assert draw(handle, key, sweep, i)
             state, old = handle.state, label[d]
             k = int(state.z[d])
             mates = np.flatnonzero((state.z == k) & (np.arange(counts.n_docs) != d))
@@ -113,12 +126,16 @@ def replay(
             seen["joined one opened within the sweep"] += opened and bool(mates.size)
             seen["alone, and opened its own slot again"] += was_alone and opened and not mates.size
             seen["took a slot freed within the sweep"] += k in freed
-            freed |= set(state.order[state.head[0] :].tolist()) & set(begun.label.tolist())
-            freed.discard(k)
+            unused &= closed(handle)
             assert_flags(counts, urn, begun, label, d, state.flag, opened, (key, sweep))
             assert_counted(counts, urn, state)
             seen["promoting words"] += int(state.flag[counts.ptr[d] : counts.ptr[d + 1]].sum())
     return seen
+
+
+def closed(handle: cpu.Handle) -> set[int]:
+    """The slots without a cluster."""
+    return set(handle.state.order[handle.state.head[0] :].tolist())
 
 
 def draw(handle: cpu.Handle, key: int, sweep: int, i: int) -> bool:
@@ -152,6 +169,7 @@ CLUSTERS_COME_AND_GO = [
     "joined one opened within the sweep",
     "alone, and opened its own slot again",
     "took a slot freed within the sweep",
+    "slots changed names within the sweep",
 ]
 
 
@@ -176,8 +194,8 @@ def test_every_flag_when_the_slots_run_out_within_a_sweep(way):
     counts = random_corpus(130, V - 2, 4, 3, topics=3)._replace(n_words=V)
     urn = promoted(urns.process(900.0, BETA), 1 / 3, *RELATED)
     with going(WAYS[way]):
-        seen = replay(counts, urn, random_labels(counts.n_docs, 5, 1), 2)
-    assert seen["laid anew within a sweep"] > 0
+        seen = replay(counts, urn, random_labels(counts.n_docs, 5, 1), 2, anew=10**6)
+    assert seen["slots ran out"] > 0
 
 
 def test_every_flag_when_an_empty_cluster_is_the_best():
