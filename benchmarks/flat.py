@@ -34,7 +34,9 @@ def run(options: Options) -> dict[str, Row]:
         row = {str(k): _cost(n_docs, k, urn, outliers) for k in (many // 100, many)}
         few, lots = row.values()
         row["ratio"] = lots["ns"] / few["ns"]
-        say(f"{urn}, outliers {outliers}: {few['ns']:.0f} -> {lots['ns']:.0f} ns, {row['ratio']:.2f}x")
+        say(
+            f"{urn}, outliers {outliers}: {few['ns']:.0f} -> {lots['ns']:.0f} ns, {row['ratio']:.2f}x"
+        )
         results.add(f"{urn}, {'outliers' if outliers else 'none'}", row)
     for name in options.choose(FLOOR):
         results.add(f"floor, {name}", _floor(name, options.times(7, 3)))

@@ -92,7 +92,9 @@ def _quality(model: str, name: str, settings: dict[str, Any], options: Options) 
     for seed in range(n_seeds):
         for sampler, values in nmi.items():
             cls = getattr(coterie, model)
-            labels = cls(sampler=sampler, random_state=seed, **settings).fit(corpus.documents).labels_
+            labels = (
+                cls(sampler=sampler, random_state=seed, **settings).fit(corpus.documents).labels_
+            )
             values.append(score(corpus.classes, labels)["nmi"])
     apart = np.subtract(nmi["blocked"], nmi["gibbs"])
     half = 2.262 * float(apart.std(ddof=1)) / n_seeds**0.5 if n_seeds > 1 else float("nan")
@@ -129,11 +131,20 @@ def table(rows: dict[str, Row]) -> str:
         for key, row in rows.items()
         if key.startswith("NMI")
     ]
-    head = ["corpus", "1 thread, ms", "2 threads, ms", "two at once, ms each", "speed-up", "possible"]
+    head = [
+        "corpus",
+        "1 thread, ms",
+        "2 threads, ms",
+        "two at once, ms each",
+        "speed-up",
+        "possible",
+    ]
     return "\n\n".join(
         [
             markdown([*head, "share"], timed),
-            markdown(["model, corpus", "seeds", "NMI, gibbs", "NMI, blocked", "difference"], scored),
+            markdown(
+                ["model, corpus", "seeds", "NMI, gibbs", "NMI, blocked", "difference"], scored
+            ),
         ]
     )
 

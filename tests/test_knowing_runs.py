@@ -16,6 +16,7 @@ from tiny import corpus, first_seen, promoted, random_corpus, random_labels, see
 
 from coterie import checkpoint, sampler, trace, urns
 from coterie import state as state_room
+from coterie.backends import How
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError
@@ -62,7 +63,7 @@ def run(name: str, scan: str = "given", **how: Any) -> sampler.Run:
     n_sweeps = how.pop("n_sweeps", 6)
     heaviest = how.pop("heaviest", 1)
     init = "seeds" if "seeded" in name else 6
-    plan = Plan(n_sweeps=n_sweeps, init=init, key=how.pop("key", 11), scan=scan, **how)
+    plan = Plan(n_sweeps=n_sweeps, init=init, key=how.pop("key", 11), how=How(scan=scan), **how)
     return sampler.run(documents(heaviest), URNS[name], plan, BACKEND)
 
 
@@ -220,7 +221,9 @@ def test_a_random_order_visits_everybody_once_and_differs_every_sweep():
     counts, urn = documents(), URNS["promoted"]
     orders = []
     for key in (1, 2):
-        handle = BACKEND.open(counts, urn, first_state(counts, urn, 4, 1, BACKEND), "random")
+        handle = BACKEND.open(
+            counts, urn, first_state(counts, urn, 4, 1, BACKEND), How(scan="random")
+        )
         for sweep in range(1, 6):
             BACKEND.sweep(handle, key, sweep)
             orders.append(tuple(handle.work.scan.tolist()))
@@ -238,7 +241,9 @@ def cells(counts: Counts, urn: Urn, key: int, n: int, thin: int = 3) -> Counter[
     """Partitions after every third sweep in random order, from all together."""
     n_seeds = urn.seed_weight.size
     together = np.full(counts.n_docs, n_seeds, np.int32)
-    handle = BACKEND.open(counts, urn, state_room.from_labels(counts, urn, together), "random")
+    handle = BACKEND.open(
+        counts, urn, state_room.from_labels(counts, urn, together), How(scan="random")
+    )
     seen: Counter[tuple[int, ...]] = Counter()
     for sweep in range(1, n * thin + 1):
         BACKEND.sweep(handle, key, sweep)

@@ -21,7 +21,7 @@ from tiny import corpus, first_seen, from_bags, promoted, random_corpus, random_
 
 from coterie import _rng, urns
 from coterie import state as state_room
-from coterie.backends import cpu
+from coterie.backends import How, cpu
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
@@ -94,7 +94,7 @@ def replay(
     """
     key = 5
     n_seeds = urn.seed_weight.size
-    handle = cpu.Handle(counts, urn, state_room.from_labels(counts, urn, z), scan)
+    handle = cpu.Handle(counts, urn, state_room.from_labels(counts, urn, z), How(scan=scan))
     seen: Counter[str] = Counter()
     for sweep in range(1, n_sweeps + 1):
         handle.begin(key, sweep)
@@ -294,7 +294,7 @@ def test_small_odd_corpora_are_counted_right(
     init = "one" if init == "seeds" and not urn.seed_weight.size else init
     state = first_state(counts, urn, init, seed, BACKEND)
     assert not state.flag.any()  # Algorithm 1 starts without promoting
-    handle = BACKEND.open(counts, urn, state, scan)
+    handle = BACKEND.open(counts, urn, state, How(scan=scan))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state_room, "wants_relayout", lambda state, sweep: True)
         for sweep in range(1, 7):

@@ -16,7 +16,7 @@ import pytest
 from scipy.special import gammaln
 
 from coterie import GSDMM, GSDPMM, Progress
-from coterie.backends import cpu
+from coterie.backends import _gibbs
 from coterie.demo import make_corpus
 from coterie.sampler import Event, judge
 from coterie.trace import SweepRecord, Trace
@@ -170,7 +170,7 @@ class TestProgress:
     def test_is_closed_however_the_run_ends(
         self, how: str, docs: list[list[str]], monkeypatch: pytest.MonkeyPatch, handler: Any
     ) -> None:
-        monkeypatch.setattr(cpu, "CHUNK_WORDS", 100)  # so that Ctrl-C is heard within a sweep
+        monkeypatch.setattr(_gibbs, "CHUNK_WORDS", 100)  # so that Ctrl-C is heard within a sweep
         threads = threading.active_count()
 
         def end(event: Event) -> bool:
@@ -281,7 +281,7 @@ class TestInterrupt:
     def test_within_a_sweep(
         self, docs: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, handler: Any
     ) -> None:
-        monkeypatch.setattr(cpu, "CHUNK_WORDS", 100)
+        monkeypatch.setattr(_gibbs, "CHUNK_WORDS", 100)
 
         def interrupt(event: Event) -> None:
             if event.record.sweep == 3:
@@ -298,7 +298,7 @@ class TestInterrupt:
     def test_the_state_left_within_a_sweep_is_whole(
         self, docs: list[list[str]], monkeypatch: pytest.MonkeyPatch, handler: Any
     ) -> None:
-        monkeypatch.setattr(cpu, "CHUNK_WORDS", 100)
+        monkeypatch.setattr(_gibbs, "CHUNK_WORDS", 100)
         stop = [lambda event: signal.raise_signal(signal.SIGINT)]
         model = GSDMM(30, random_state=0, callbacks=stop).fit(docs)
         words = model.model_.words

@@ -93,7 +93,8 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
             state = backend.fetch(handle)
             terms = backend.joint_terms(handle)
             seconds = time.perf_counter() - started
-            trace.append(record(counts, urn, state, terms, sweep, stats, seconds))
+            what = (sweep, stats.moved, seconds, stats.sampler)
+            trace.append(record(counts, urn, state, terms, *what))
             reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
             reason = _tell(plan, trace, state, reason)
             due = sweep % plan.checkpoint_every == 0 or reason or sweep == plan.n_sweeps

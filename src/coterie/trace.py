@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from coterie.backends.base import SweepStats
 from coterie.counts import Counts
 from coterie.state import State
 from coterie.urns import Urn
@@ -70,8 +69,9 @@ def record(
     state: State,
     terms: tuple[float, float],
     sweep: int,
-    stats: SweepStats,
+    moved: int,
     seconds: float,
+    sampler: str = "gibbs",
 ) -> SweepRecord:
     """Describe the state after a sweep; `terms` are the backend's sums over word counts."""
     sizes = state.size[state.size > 0]
@@ -81,11 +81,11 @@ def record(
         clusters=int(sizes.size),
         clusters_above_1=int((sizes > 1).sum()),
         clusters_above_3=int((sizes > 3).sum()),
-        moved=stats.moved,
+        moved=moved,
         log_joint=log_joint(urn, state, terms[0]),
         log_likelihood=terms[1] / max(words, 1.0),
         seconds=seconds,
-        sampler=stats.sampler,
+        sampler=sampler,
     )
 
 

@@ -83,10 +83,6 @@ def promoted(
     Counts become fixed-point numbers, so that what was added is taken back exactly.
     """
     share = Fraction(amount).limit_denominator(MAX_DENOMINATOR)
-    if amount > 0 and share == 0:
-        raise InvalidInput(
-            f"A promotion of {amount:g} is too small to count; give 0, or 0.001 or more."
-        )
     urn = _finer(urn, share.denominator)
     return urn._replace(
         promotion=int(share * urn.one),

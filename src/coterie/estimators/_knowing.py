@@ -38,7 +38,13 @@ def relate(urn: Urn, estimator: Any, words: list[str] | None) -> tuple[Urn, embe
     found = embeddings.related(
         words, estimator.word_vectors, estimator.threshold, estimator.max_related
     )
-    return urns.promoted(urn, estimator.promotion, found.ptr, found.word), found
+    urn = urns.promoted(urn, estimator.promotion, found.ptr, found.word)
+    if estimator.promotion > 0 and urn.promotion == 0:
+        raise InvalidInput(
+            f"promotion of {type(estimator).__name__} is {estimator.promotion:g}, too small to count; give"
+            " 0, or 0.001 or more."
+        )
+    return urn, found
 
 
 def told(related: embeddings.Related | None) -> list[int] | None:
