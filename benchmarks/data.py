@@ -1,4 +1,5 @@
-"""Inputs: the papers' corpora, copies of them, injected outliers, planted clusters.
+"""Inputs: the papers' corpora, copies of them, injected outliers, planted clusters; the snippets of
+the GPU-DMM paper and a corpus to count word pairs in.
 
 A corpus is asked for by a spec, a plain dict, so that a worker process can be told in one JSON line
 what to build: {"name": "tweet"}, {"name": "tweet", "copies": 9}, {"name": "20ng_tokens",
@@ -10,6 +11,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +29,13 @@ DAYS = {  # TSDPMM's: a day to start from, then its days 1, 2 and 3
 }
 YEARS = {year: f"tsdpmm_nips_{year}" for year in (2012, 2013, 2014)}
 OUTLIER = "(outlier)"
+SNIPPETS = "searchsnippets_stc2"
+REFERENCE = ("arxiv_abstracts", "20ng_raw", "reuters21578", "bbc_news_raw", "ohsumed_all")
+# NLTK's English stop words that are in three snippets or more; the source took the others out.
+STOP_WORDS = (
+    "about against all and are aren can couldn did doesn don down during for from haven his how isn"
+    " its more not now off other out the under what which who why with won you your"
+)
 
 
 class DataMissing(RuntimeError):
@@ -67,14 +78,48 @@ def load(name: str) -> Corpus:
 
     Documents without a word are left out: they have no cluster, and systems count them differently.
     """
+    rows = _rows(name)
+    return _with_words([row["text"].split() for row in rows], rows)
+
+
+def snippets() -> Corpus:
+    """SearchSnippets by the recipe of GPU-DMM 4.1.
+
+    Lower case, letters only, stop words out, words of three letters or more that three snippets
+    or more hold, repeats within a snippet out."""
+    rows = _rows(SNIPPETS)
+    cut = [re.sub(r"[^a-z\s]", "", row["text"].lower()).split() for row in rows]
+    stop = set(STOP_WORDS.split())
+    docs = [[w for w in dict.fromkeys(doc) if len(w) >= 3 and w not in stop] for doc in cut]
+    frequency = Counter(word for doc in docs for word in doc)
+    return _with_words([[word for word in doc if frequency[word] >= 3] for doc in docs], rows)
+
+
+def reference_matrix(words: Sequence[str], limit: int | None = None) -> sp.csr_matrix:
+    """Documents x words, which of these words each document of REFERENCE holds.
+
+    The headers of the newsgroup messages are left out. `limit`: that many documents of each."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = []
+    for name in REFERENCE:
+        found = [row["text"] for row in _rows(name)[:limit]]
+        texts += [text.partition("\n\n")[2] for text in found] if name == "20ng_raw" else found
+    counter = CountVectorizer(vocabulary=words, token_pattern=r"[a-z]+", binary=True)
+    return counter.transform(texts)
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
     path = folder() / f"{name}.jsonl.gz"
     if not path.is_file():
         raise DataMissing(
             f"{name}.jsonl.gz is missing: set COTERIE_DATA to the folder of the benchmark corpora."
         )
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    tokens = [row["text"].split() for row in rows]
+        return [json.loads(line) for line in lines]
+
+
+def _with_words(tokens: list[list[str]], rows: list[dict[str, Any]]) -> Corpus:
     kept = [i for i, doc in enumerate(tokens) if doc]
     return Corpus([tokens[i] for i in kept], [rows[i]["label"] for i in kept])
 
