@@ -22,7 +22,7 @@ class How(NamedTuple):
     block_size: int | None = None  # documents drawn against the same counts; None: from the data
     steps: int = 1  # metropolis: proposals a document and sweep
     refresh: int | None = None  # metropolis: sweeps until proposals are made anew; None: never
-    phi: str = "draw"  # uncollapsed: word distributions drawn, or their "mean"
+    phi: str = "draw"  # uncollapsed: theta and phi drawn, or their posterior "mean"
 
 
 DEFAULT = How()
@@ -72,7 +72,7 @@ def backend_names() -> tuple[str, ...]:
 
 def sampler_names() -> tuple[str, ...]:
     """All ways of drawing that a backend may have."""
-    return ("gibbs", "blocked")
+    return ("gibbs", "blocked", "uncollapsed", "em")
 
 
 def get_backend(name: str = "auto") -> Backend:

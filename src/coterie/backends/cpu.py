@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from coterie.backends._gibbs import Handle
+from coterie.backends._uncollapsed import refusal
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import gibbs
@@ -17,6 +18,8 @@ from coterie.urns import Urn
 _WHERE = {
     "gibbs": ("coterie.backends._gibbs", "Handle"),
     "blocked": ("coterie.backends._blocked", "BlockedHandle"),
+    "uncollapsed": ("coterie.backends._uncollapsed", "UncollapsedHandle"),
+    "em": ("coterie.backends._em", "EMHandle"),
 }
 
 log = logging.getLogger("coterie")
@@ -31,6 +34,8 @@ class CpuBackend:
         """Gibbs and blocked draws take every urn."""
         if how.sampler not in _WHERE:
             return f"There is no sampler {how.sampler!r}; choose one of {', '.join(_WHERE)}, auto."
+        if how.sampler in ("uncollapsed", "em"):
+            return refusal(urn, how)
         return None
 
     def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> Handle:
