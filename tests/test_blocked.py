@@ -89,6 +89,28 @@ def test_a_full_urn_opens_nothing() -> None:
     assert handle.state.head[0] <= 12
 
 
+def test_neighbours_are_in_different_blocks() -> None:
+    """Copies of a text often stand together; drawn against the same counts they would not meet."""
+    rng = np.random.default_rng(1)
+    bags = [rng.integers(0, 300, 8) for _ in range(150)]
+    counts = from_bags([bag for bag in bags for _ in range(4)], 300)
+    handle = BACKEND.open(
+        counts,
+        URNS_300,
+        first_state(counts, URNS_300, 20, 1, BACKEND),
+        How("blocked", block_size=100),
+    )
+    order, ends = handle.work.scan, handle.blocks
+    block = np.empty(counts.n_docs, int)
+    block[order] = np.searchsorted(ends, np.arange(counts.n_docs), "right")
+    assert (np.diff(block) != 0).all()
+    assert np.sort(order).tolist() == list(range(counts.n_docs))
+    assert np.diff(ends).max() <= 100
+
+
+URNS_300 = urns.finite(40, 0.1, urns.per_word(0.1, 300))
+
+
 def test_the_block_size_follows_from_the_documents_alone() -> None:
     assert [default_block(n) for n in (1, 500, 2_472, 11_109, 10**6)] == [64, 64, 309, 1389, 8192]
 
@@ -145,9 +167,10 @@ def test_auto_says_what_and_why(monkeypatch: pytest.MonkeyPatch, tmp_path) -> No
     assert asked.trace_.notes == []
 
 
-def test_a_resumed_blocked_run_is_the_run(tmp_path) -> None:
+@pytest.mark.parametrize("name", ["blocked", "uncollapsed", "em"])
+def test_a_resumed_run_is_the_run(name: str, tmp_path) -> None:
     texts = [f"word{i % 7} word{i % 11} word{i % 13}" for i in range(300)]
-    make = dict(n_clusters=30, sampler="blocked", n_sweeps=8, random_state=1)
+    make = dict(n_clusters=30, sampler=name, n_sweeps=8, random_state=1)
     whole = GSDMM(**make).fit(texts)
     half = GSDMM(**make, checkpoint=tmp_path / "c", callbacks=[lambda e: e.record.sweep == 3])
     half.fit(texts)

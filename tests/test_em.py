@@ -9,11 +9,10 @@ from tiny import corpus, from_bags, random_corpus, random_labels
 
 from coterie import GSDMM, _rng, urns
 from coterie.backends import _em as room
-from coterie.backends.base import How
+from coterie.backends.base import How, SweepStats
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.demo import make_corpus
-from coterie.errors import ModelFileError
 from coterie.state import from_labels, is_sound
 from coterie.urns import Urn
 
@@ -82,7 +81,7 @@ def test_it_is_the_textbooks_em(alpha, any_seed):
         np.testing.assert_array_equal(handle.best, best)
         labels = np.unique(best, return_inverse=True)[1]
         np.testing.assert_array_equal(BACKEND.fetch(handle).z, labels)
-        assert stats == ("em", counts.weight[best != before].sum(), 0, 0, 0)
+        assert stats == SweepStats("em", counts.weight[best != before].sum())
         before = best
 
 
@@ -179,7 +178,7 @@ class TestMemory:
         climb(part, 1, stop)
         saved = {name: array.copy() for name, array in part.memory().items()}
         resumed = BACKEND.open(self.counts, part.urn, BACKEND.fetch(part), EM)
-        resumed.recall(saved)
+        assert resumed.recall(saved)
         assert climb(resumed, stop + 1, 9) == values[stop:]
         np.testing.assert_array_equal(resumed.state.z, whole.state.z)
         for name, array in whole.memory().items():
@@ -226,8 +225,7 @@ class TestMemory:
         before = {name: array.copy() for name, array in handle.memory().items()}
         arrays = {name: array.copy() for name, array in before.items()}
         self.DAMAGE[damage](arrays)
-        with pytest.raises(ModelFileError, match="does not fit the data it names"):
-            handle.recall(arrays)
+        assert not handle.recall(arrays)
         for name, array in before.items():
             np.testing.assert_array_equal(handle.memory()[name], array)
 

@@ -129,6 +129,7 @@ def replay(
             unused &= closed(handle)
             assert_flags(counts, urn, begun, label, d, state.flag, opened, (key, sweep))
             assert_counted(counts, urn, state)
+            assert_derived(handle)
             seen["promoting words"] += int(state.flag[counts.ptr[d] : counts.ptr[d + 1]].sum())
     return seen
 
@@ -162,6 +163,13 @@ def assert_flags(
     u = _rng.uniform(*at, d, FLAG_DRAW + np.arange(mine.size))
     tell = np.abs(u - chance) > 1e-12
     assert (mine == (u < chance))[tell].all()
+
+
+def assert_derived(handle: cpu.Handle) -> None:
+    """What the kernel keeps beside the state is what a fresh start would derive from it."""
+    kept, fresh = handle.work, handle._work()
+    for name in ("base", "log_weight", "log_total", "product", "given", "brought"):
+        assert np.array_equal(getattr(kept, name), getattr(fresh, name)), name
 
 
 CLUSTERS_COME_AND_GO = [

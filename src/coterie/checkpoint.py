@@ -25,6 +25,7 @@ from coterie.trace import SweepRecord, Trace
 from coterie.urns import Urn
 
 SCHEMA = 1
+MEMORY = "memory."  # before the names of what a backend remembers beyond the state
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -41,25 +42,27 @@ def fingerprint(counts: Counts, urn: Urn, how: tuple[Any, ...]) -> str:
     return digest.hexdigest()
 
 
-def write(path: Path, mark: str, state: State, trace: Trace, key: int) -> None:
-    """Write a checkpoint over an older one, atomically."""
+def write(
+    path: Path, mark: str, state: State, trace: Trace, key: int, memory: Arrays | None = None
+) -> None:
+    """Write a checkpoint over an older one, atomically; `memory` is the backend's."""
     from safetensors.numpy import save
 
     about = {"schema": str(SCHEMA), "mark": mark, "key": str(key), "trace": json.dumps(list(trace))}
     about["notes"] = json.dumps(trace.notes)
-    arrays = state._asdict()
+    arrays = state._asdict() | {MEMORY + name: array for name, array in (memory or {}).items()}
     about["digest"] = _digest(arrays, about)
     _disk.write_atomically(path, save(arrays, metadata=about))
 
 
 def read(
     path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn
-) -> tuple[State, Trace, int] | None:
-    """The saved run, or None where there is no file yet."""
+) -> tuple[State, Trace, int, dict[str, npt.NDArray[Any]]] | None:
+    """The saved run, or None where there is no file yet; the backend judges its memory itself."""
     if not path.exists():
         return None
     arrays, about = open_tensors(path)
-    if about.get("schema") != str(SCHEMA) or set(arrays) != set(State._fields):
+    if about.get("schema") != str(SCHEMA) or not _is_complete(arrays):
         raise ModelFileError(
             f"{path} is not a checkpoint this version of coterie can read; delete it to start anew."
         )
@@ -77,10 +80,22 @@ def read(
             f"The checkpoint {path} already holds {len(trace)} sweeps, more than n_sweeps={n_sweeps};"
             " raise n_sweeps, or delete the file."
         )
+    memory = {n.removeprefix(MEMORY): arrays.pop(n) for n in set(arrays) - set(State._fields)}
     state = State(**arrays)
     if not is_sound(counts, urn, state):
-        raise ModelFileError(f"{path} does not fit the data it names; delete it to start anew.")
-    return state, trace, int(about["key"])
+        raise misfit(path)
+    return state, trace, int(about["key"]), memory
+
+
+def misfit(path: Path) -> ModelFileError:
+    """The refusal of a checkpoint that says what cannot be."""
+    return ModelFileError(f"{path} does not fit the data it names; delete it to start anew.")
+
+
+def _is_complete(arrays: Arrays) -> bool:
+    others = set(arrays) - set(State._fields)
+    whole = len(arrays) - len(others) == len(State._fields)
+    return whole and all(name.startswith(MEMORY) for name in others)
 
 
 def check_writable(path: Path) -> None:

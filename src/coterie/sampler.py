@@ -72,15 +72,18 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     decides = (plan.init, plan.key, *plan.how._replace(n_jobs=1))
     mark = checkpoint.fingerprint(counts, urn, decides) if plan.checkpoint else ""
     saved = None
+    memory: dict[str, Any] = {}
     if plan.checkpoint:
         saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
     if saved is not None:
-        state, trace, key = saved
+        state, trace, key, memory = saved
     else:
         key = plan.key if plan.key is not None else secrets.randbits(64)
         state = first_state(counts, urn, plan.init, key, backend)
         trace = Trace(notes=[why] if why else [])
     handle = backend.open(counts, urn, state, plan.how)
+    if plan.checkpoint and saved is not None and not backend.recall(handle, memory):
+        raise checkpoint.misfit(plan.checkpoint)
     reason = ""
     with _interrupts() as interrupted, _closing(plan.callbacks):
         while not reason and len(trace) < plan.n_sweeps:
@@ -99,7 +102,7 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
             reason = _tell(plan, trace, state, reason)
             due = sweep % plan.checkpoint_every == 0 or reason or sweep == plan.n_sweeps
             if plan.checkpoint and due:
-                checkpoint.write(plan.checkpoint, mark, state, trace, key)
+                checkpoint.write(plan.checkpoint, mark, state, trace, key, backend.memory(handle))
     n_docs = int(counts.weight.sum())
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
     done = reason or f"all {plan.n_sweeps} sweeps done"

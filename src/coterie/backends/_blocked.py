@@ -34,7 +34,14 @@ class BlockedHandle(Handle):
     def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
         super().__init__(counts, urn, state, how)
         size = how.block_size or default_block(counts.n_docs)
-        self.blocks = np.append(np.arange(0, counts.n_docs, size), counts.n_docs)
+        n_blocks = -(-counts.n_docs // size)
+        if not self.is_random_scan:  # neighbours are often alike, and must see each other's moves
+            every = [np.arange(b, counts.n_docs, n_blocks) for b in range(n_blocks)]
+            self.scan = np.concatenate(every) if n_blocks < counts.n_docs else self.scan
+            self.work = self.work._replace(scan=self.scan)
+        sizes = np.full(n_blocks, counts.n_docs // n_blocks)
+        sizes[: counts.n_docs % n_blocks] += 1
+        self.blocks = np.concatenate([[0], np.cumsum(sizes)])
         self.drawn = np.zeros(counts.n_docs, np.int32)
         self.team = Team(how.n_jobs)
 

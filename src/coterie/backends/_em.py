@@ -28,7 +28,6 @@ from coterie.backends._uncollapsed import (
 )
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
-from coterie.errors import ModelFileError
 from coterie.kernels import uncollapsed
 from coterie.state import State, from_labels
 from coterie.urns import Urn
@@ -78,20 +77,18 @@ class EMHandle(Handle):
         """What the labels do not tell, and a resumed run needs (shared, not copied)."""
         return {"em_best": self.best, "em_log_theta": self.log_theta, "em_log_phi": self.log_phi}
 
-    def recall(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
         """Go on from a `memory()` that was read from a file, together with its state."""
-        mine = self.memory()
+        mine, arrays = self.memory(), memory
         fits = set(arrays) == set(mine) and all(
             arrays[name].shape == array.shape and arrays[name].dtype == array.dtype
             for name, array in mine.items()
         )
         if not fits or not self._is_sound(*(arrays[name] for name in mine)):
-            raise ModelFileError(
-                "What the checkpoint says of theta and phi does not fit the data it names; delete it to"
-                " start anew."
-            )
+            return False
         for name, array in mine.items():
             array[:] = arrays[name]
+        return True
 
     def _is_sound(self, best: npt.NDArray[np.int32], log_theta: Floats, log_phi: Floats) -> bool:
         """Whether these are labels of the state, and logs of distributions."""

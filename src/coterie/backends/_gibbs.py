@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,7 +80,7 @@ class Handle:
 
     def begin(self, key: int, sweep: int) -> None:
         """What a sweep needs to know before its first draw."""
-        if sweep > 1 and state_room.wants_relayout(self.state, sweep):
+        if sweep > 1 and self.wants_relayout(sweep):
             self.relayout()
         if self.is_random_scan:
             u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), SCAN_DRAW)
@@ -88,6 +89,18 @@ class Handle:
         if self.urn.promotion:
             self.start = _new_start(self.urn, self.state)
             self.work = self.work._replace(start=self.start)
+
+    def wants_relayout(self, sweep: int) -> bool:
+        """Whether the state should be laid anew before this sweep."""
+        return state_room.wants_relayout(self.state, sweep)
+
+    def memory(self) -> dict[str, npt.NDArray[Any]]:
+        """What later sweeps need beyond the state: nothing, for most ways of sampling."""
+        return {}
+
+    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
+        """Take up what a checkpoint kept; False if that cannot be this handle's."""
+        return not memory
 
     def _work(self) -> gibbs.Work:
         counts, state = self.counts, self.state

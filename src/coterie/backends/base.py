@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
+import numpy.typing as npt
+
 from coterie.counts import Counts
 from coterie.errors import Unsupported
 from coterie.state import State
@@ -63,6 +65,12 @@ class Backend(Protocol):
 
     def fetch(self, handle: Any) -> State:
         """The state as it is now (shared, not copied)."""
+
+    def memory(self, handle: Any) -> dict[str, npt.NDArray[Any]]:
+        """What later sweeps need beyond the state; a checkpoint keeps it."""
+
+    def recall(self, handle: Any, memory: dict[str, npt.NDArray[Any]]) -> bool:
+        """Take up what a checkpoint kept; False if that cannot be this handle's."""
 
 
 def backend_names() -> tuple[str, ...]:

@@ -6,6 +6,9 @@ import logging
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
 
 from coterie.backends._gibbs import Handle
 from coterie.backends._uncollapsed import refusal
@@ -58,6 +61,14 @@ class CpuBackend:
     def fetch(self, handle: Handle) -> State:
         """The state as it is now."""
         return handle.state
+
+    def memory(self, handle: Handle) -> dict[str, npt.NDArray[Any]]:
+        """What later sweeps need beyond the state."""
+        return handle.memory()
+
+    def recall(self, handle: Handle, memory: dict[str, npt.NDArray[Any]]) -> bool:
+        """Take up what a checkpoint kept; False if that cannot be this handle's."""
+        return handle.recall(memory)
 
 
 BACKEND = CpuBackend()
