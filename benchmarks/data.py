@@ -109,6 +109,36 @@ def reference_matrix(words: Sequence[str], limit: int | None = None) -> sp.csr_m
     return counter.transform(texts)
 
 
+def cut(name: str, min_df: int = 2, every_label: bool = False, step: int = 1) -> Corpus:
+    """A corpus of natural text, cut into words by one plain recipe for all corpora and systems.
+
+    Lower case, `\\w{2,}`, scikit-learn's English stop words out, words of at least `min_df` texts;
+    texts without a word are left out. `every_label` gives a text once for each of its classes, class
+    by class, as a source with a folder a class has them; `step` reads every so-manieth text only."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    rows = _rows(name)[::step]
+    tokens = [
+        [
+            word
+            for word in re.findall(r"\w{2,}", row["text"].lower())
+            if word not in ENGLISH_STOP_WORDS
+        ]
+        for row in rows
+    ]
+    found = Counter(word for doc in tokens for word in set(doc))
+    tokens = [[word for word in doc if found[word] >= min_df] for doc in tokens]
+    pairs = [
+        (doc, label)
+        for doc, row in zip(tokens, rows, strict=True)
+        for label in (row["labels"] if every_label else [row["label"]])
+        if doc
+    ]
+    if every_label:
+        pairs.sort(key=lambda pair: pair[1])
+    return Corpus([doc for doc, _ in pairs], [label for _, label in pairs])
+
+
 def _rows(name: str) -> list[dict[str, Any]]:
     path = folder() / f"{name}.jsonl.gz"
     if not path.is_file():

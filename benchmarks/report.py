@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import front_door, memory, mixing, nips, outliers, quality, scale, speed, tsdpmm
+from . import (
+    flat,
+    front_door,
+    gpudmm,
+    kmeans,
+    memory,
+    mixing,
+    nips,
+    outliers,
+    quality,
+    scale,
+    speed,
+    threads,
+    tsdpmm,
+)
 from .store import HERE, Row, read
 from .tables import Verdict, asked_and_measured
 
@@ -18,6 +32,10 @@ BENCHMARKS: dict[str, ModuleType] = {
     "front_door": front_door,
     "tsdpmm": tsdpmm,
     "nips": nips,
+    "gpudmm": gpudmm,
+    "threads": threads,
+    "flat": flat,
+    "kmeans": kmeans,
 }
 
 
