@@ -14,7 +14,6 @@ from coterie.backends._gibbs import Handle
 from coterie.backends._uncollapsed import refusal
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import gibbs
 from coterie.state import State
 from coterie.urns import Urn
 
@@ -43,7 +42,7 @@ class CpuBackend:
 
     def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> Handle:
         """Take the state over."""
-        announce_compilation()
+        announce_compilation(how.sampler)
         room, name = _WHERE[how.sampler]
         made: Handle = getattr(import_module(room), name)(counts, urn, state, how)
         return made
@@ -74,11 +73,21 @@ class CpuBackend:
 BACKEND = CpuBackend()
 
 
-def announce_compilation() -> None:
+_SLOW = {
+    "gibbs": ("coterie.kernels.gibbs", "sweep"),
+    "blocked": ("coterie.kernels.blocked", "propose"),
+}
+
+
+def announce_compilation(sampler: str) -> None:
     """Say so when the kernels must be compiled now: the first fit on a machine waits for it."""
-    if getattr(gibbs.sweep, "signatures", True):  # compiled already, or not compiled at all
+    if sampler not in _SLOW:
         return
-    cache = getattr(gibbs.sweep, "_cache", None)
+    room, name = _SLOW[sampler]
+    entry = getattr(import_module(room), name)
+    if getattr(entry, "signatures", True):  # compiled already, or not compiled at all
+        return
+    cache = getattr(entry, "_cache", None)
     index = getattr(getattr(cache, "_cache_file", None), "_index_path", None)
     if index is None or not Path(index).exists():
         log.warning("coterie compiles its kernels, once on this machine: about ten seconds.")
