@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from abc import abstractmethod
 from collections import Counter
@@ -27,16 +26,13 @@ from coterie.backends import backend_names, get_backend, sampler_names
 from coterie.backends.base import How
 from coterie.counts import Corpus, Counts
 from coterie.errors import InvalidInput
-from coterie.estimators import _knowing, _read
+from coterie.estimators import _knowing, _read, _saving
 from coterie.model import Model, Own, flags_of, most_typical, promoting_words, threads
 from coterie.seeds import EncodedSeeds
 from coterie.start import Init
 from coterie.urns import Urn
 
-MOST_JSON = 2**20  # characters of a saved parameter, since a configuration is read in one piece
 MIN_BETA, MAX_BETA = 1e-100, 1e9  # beyond these, 1 + n / beta is lost in float64
-
-_KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or models
 
 COMMON: dict[str, Rule] = {
     "beta": _allowed.per_word(MIN_BETA, MAX_BETA),
@@ -240,25 +236,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         again to fit a loaded model again.
         """
         check_is_fitted(self)
-        io.save(
-            path,
-            io.Saved(
-                estimator=type(self).__name__,
-                parameters={n: _saved(n, v) for n, v in self.get_params(deep=False).items()},
-                fitted={
-                    "converged": self.converged_,
-                    "stop_reason": self.stop_reason_,
-                    "n_features_in": self.n_features_in_,
-                    "learnt_from": self._learnt_from,
-                    "feature_names_in": _plain(getattr(self, "feature_names_in_", None)),
-                    "related": _knowing.told(getattr(self, "related_", None)),
-                },
-                model=self.model_,
-                per_row={"labels": self.labels_, **self._row_values()},
-                trace=self.trace_,
-                promoting=self._promoting,
-            ),
-        )
+        io.save(path, _saving.pack(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -272,25 +250,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
 
     @classmethod
     def _restore(cls, saved: io.Saved) -> Self:
-        names = set(cls._get_param_names())
-        self = cls(**{name: v for name, v in saved.parameters.items() if name in names})
-        self.model_, self.trace_ = saved.model, saved.trace
-        self.labels_ = saved.per_row["labels"]
-        self._rows = {name: a for name, a in saved.per_row.items() if name != "labels"}
-        self.converged_ = saved.fitted["converged"]
-        self.stop_reason_ = saved.fitted["stop_reason"]
-        self.n_features_in_ = saved.fitted["n_features_in"]
-        self._learnt_from = saved.fitted["learnt_from"]
-        if saved.fitted["feature_names_in"] is not None:
-            self.feature_names_in_ = np.array(saved.fitted["feature_names_in"], dtype=object)
-        if saved.promoting is not None:
-            self.related_ = _knowing.recalled(self.model_.urn, saved.fitted.get("related"))
-        self._training = None
-        had = {"seeds": self.model_.seeds, "word_vectors": saved.promoting}
-        self._forgotten = [n for n in _KNOWLEDGE if had[n] is not None and getattr(self, n) is None]
-        self._promoting = saved.promoting
-        self._describe()
-        return self
+        made: Self = _saving.unpack(cls, saved)
+        return made
 
     def _dressed(
         self, counts: Counts, words: list[str] | None, kind: str
@@ -454,7 +415,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         """A model given as seeds keeps its fit, and large word vectors are shared, not copied."""
         values = self.get_params(deep=False)
         return type(self)(
-            **{n: v if n in _KNOWLEDGE else clone(v, safe=False) for n, v in values.items()}
+            **{n: v if n in _saving.KNOWLEDGE else clone(v, safe=False) for n, v in values.items()}
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -485,28 +446,3 @@ def _key(random_state: Any) -> int | None:
     if isinstance(random_state, np.random.RandomState):
         return _rng.key_from_seed(int(random_state.randint(2**31 - 1)))
     return _rng.key_from_seed(int(random_state))
-
-
-def _saved(name: str, value: Any) -> Any:
-    """A parameter as a saved model keeps it; None where it has no short, plain form."""
-    if name == "word_vectors" and not isinstance(value, str | os.PathLike):
-        return None  # not even looked at: it may be gigabytes, and the urn has its relations
-    plain = _plain(value)
-    return plain if len(json.dumps(plain)) <= MOST_JSON else None
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON, or None where it has no such form (callbacks, generators)."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, list | tuple):
-        plain = [_plain(v) for v in value]
-        return None if None in plain else plain
-    if isinstance(value, dict):
-        named = {str(name): _plain(v) for name, v in value.items()}
-        return None if None in named.values() else named
-    return None

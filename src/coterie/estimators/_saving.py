@@ -1,0 +1,83 @@
+"""An estimator as a saved model, and back. What its parameters gave is in the model itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from coterie import io
+from coterie.estimators import _knowing
+
+MOST_JSON = 2**20  # characters of a saved parameter, since a configuration is read in one piece
+KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or models
+
+
+def pack(estimator: Any) -> io.Saved:
+    """Everything a folder keeps of a fitted estimator."""
+    return io.Saved(
+        estimator=type(estimator).__name__,
+        parameters={n: _kept(n, v) for n, v in estimator.get_params(deep=False).items()},
+        fitted={
+            "converged": estimator.converged_,
+            "stop_reason": estimator.stop_reason_,
+            "n_features_in": estimator.n_features_in_,
+            "learnt_from": estimator._learnt_from,
+            "feature_names_in": _plain(getattr(estimator, "feature_names_in_", None)),
+            "related": _knowing.told(getattr(estimator, "related_", None)),
+        },
+        model=estimator.model_,
+        per_row={"labels": estimator.labels_, **estimator._row_values()},
+        trace=estimator.trace_,
+        promoting=estimator._promoting,
+    )
+
+
+def unpack(cls: Any, saved: io.Saved) -> Any:
+    """The estimator that was packed; `_forgotten` names what it knew and a folder cannot hold."""
+    names = set(cls._get_param_names())
+    made = cls(**{name: v for name, v in saved.parameters.items() if name in names})
+    made.model_, made.trace_ = saved.model, saved.trace
+    made.labels_ = saved.per_row["labels"]
+    made._rows = {name: a for name, a in saved.per_row.items() if name != "labels"}
+    made.converged_ = saved.fitted["converged"]
+    made.stop_reason_ = saved.fitted["stop_reason"]
+    made.n_features_in_ = saved.fitted["n_features_in"]
+    made._learnt_from = saved.fitted["learnt_from"]
+    if saved.fitted["feature_names_in"] is not None:
+        made.feature_names_in_ = np.array(saved.fitted["feature_names_in"], dtype=object)
+    if saved.promoting is not None:
+        made.related_ = _knowing.recalled(made.model_.urn, saved.fitted.get("related"))
+    made._training = None
+    had = {"seeds": made.model_.seeds, "word_vectors": saved.promoting}
+    made._forgotten = [n for n in KNOWLEDGE if had[n] is not None and getattr(made, n) is None]
+    made._promoting = saved.promoting
+    made._describe()
+    return made
+
+
+def _kept(name: str, value: Any) -> Any:
+    """A parameter as a saved model keeps it; None where it has no short, plain form."""
+    if name == "word_vectors" and not isinstance(value, str | os.PathLike):
+        return None  # not even looked at: it may be gigabytes, and the urn has its relations
+    plain = _plain(value)
+    return plain if len(json.dumps(plain)) <= MOST_JSON else None
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON, or None where it has no such form (callbacks, generators)."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, list | tuple):
+        plain = [_plain(v) for v in value]
+        return None if None in plain else plain
+    if isinstance(value, dict):
+        named = {str(name): _plain(v) for name, v in value.items()}
+        return None if None in named.values() else named
+    return None
