@@ -442,3 +442,12 @@ def test_a_seed_weight_without_seeds_is_noticed(folder: Path) -> None:
     for weight in (3, [3.0, 1.0], np.array([3.0, 1.0]), {"a": 3.0}):
         with pytest.raises(InvalidInput, match="seed_weight"):
             coterie.cluster(TEXTS, seed_weight=weight)
+
+
+def test_large_data_is_drawn_in_blocks_and_threads_change_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("coterie.sampler.AUTO_BLOCKED", 10)
+    one, two = (coterie.cluster(TEXTS, n_jobs=n) for n in (1, 2))
+    assert set(one.trace["sampler"]) == {"blocked"}
+    assert (one.labels == two.labels).all()

@@ -15,11 +15,11 @@ import numpy as np
 
 from coterie import _allowed, _rng, sampler, urns
 from coterie._allowed import Rule, either, nothing, number, whole
-from coterie.backends import get_backend
+from coterie.backends import How, get_backend
 from coterie.clustering import ADDED, Clustering, Labels, Setting
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.model import Model
+from coterie.model import Model, threads
 from coterie.seeds import EncodedSeeds, read
 from coterie.state import State, from_labels
 from coterie.text import readers
@@ -95,7 +95,7 @@ def cluster(
     encoding : str
         A file's encoding, where it is not found by itself.
     n_jobs : int
-        Threads for settling; the clusters do not depend on it.
+        Threads for settling, and for sampling large data; the clusters do not depend on it.
     tie_duplicates : bool
         Keep texts with identical words in one cluster.
     random_state : int
@@ -149,6 +149,7 @@ def cluster(
         n_sweeps=n_sweeps,
         init="random" if known is None else "anchored",
         key=_rng.key_from_seed(random_state),
+        how=How("auto", n_jobs=threads(n_jobs)),
         tol=TOL,
         max_time=max_time,
         callbacks=tuple(callbacks),
