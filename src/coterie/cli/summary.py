@@ -49,7 +49,8 @@ def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> N
     console = open_console(to_stderr)
     clusters(console, groups)
     if groups.model.seeds is not None:
-        bullets(console, "Seeds", str(groups.seed_report()).splitlines())
+        told = groups.seed_report().to_text(console.width - 4, new=False)  # these are shown above
+        bullets(console, "Seeds", told.splitlines())
     bullets(console, "Notes", said["notes"])
     stopped = groups.reason.partition(";")[0]
     if stopped.startswith(("interrupted", "time budget")):

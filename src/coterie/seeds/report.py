@@ -98,13 +98,13 @@ class SeedReport(Sequence[SeedRow]):
         """The table, as wide as the terminal."""
         return self.to_text(shutil.get_terminal_size((100, 24)).columns)
 
-    def to_text(self, width: int = 100) -> str:
-        """The table in lines of at most `width` characters (60 to 120)."""
+    def to_text(self, width: int = 100, new: bool = True) -> str:
+        """The table in lines of at most `width` characters (60 to 120); the new clusters if wanted."""
         width = min(max(width, NARROW), WIDE)
         tables = [
             (self.consistent, "seed", "words now (+ gained)"),
             (self.missing, "missing seed", "words it had"),
-            (self.new, "", "words of a new cluster"),
+            (self.new if new else [], "", "words of a new cluster"),
         ]
         lines = [self.summary()]
         for rows, named, words in tables:
