@@ -167,7 +167,7 @@ def test_auto_says_what_and_why(monkeypatch: pytest.MonkeyPatch, tmp_path) -> No
     assert asked.trace_.notes == []
 
 
-@pytest.mark.parametrize("name", ["blocked", "uncollapsed", "em"])
+@pytest.mark.parametrize("name", ["blocked", "metropolis", "uncollapsed", "em"])
 def test_a_resumed_run_is_the_run(name: str, tmp_path) -> None:
     texts = [f"word{i % 7} word{i % 11} word{i % 13}" for i in range(300)]
     make = dict(n_clusters=30, sampler=name, n_sweeps=8, random_state=1)

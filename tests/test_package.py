@@ -27,6 +27,7 @@ DOCUMENTED = [
     "coterie.estimators.gsdmm",
     "coterie.estimators.gsdpmm",
     "coterie.estimators.tsdpmm",
+    "coterie.estimators.xdmm",
     "coterie.grouping",
     "coterie.loading",
     "coterie.metrics",

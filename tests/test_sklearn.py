@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
-from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM
+from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM
 
 FRACTIONS = "fits on uniform random fractions, and a word cannot occur 0.37 times"
 NEGATIVE = "fits on standardised points: negative numbers"
@@ -143,6 +143,7 @@ def described(failed: list[Any]) -> str:
         GSDPMM(n_sweeps=3),
         TSDPMM({"the first column": [0]}, n_sweeps=3),
         GPUDMM(5, n_sweeps=3),
+        XDMM(5, n_sweeps=3),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

@@ -16,7 +16,7 @@ from coterie._version import __version__
 
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
-    from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM
+    from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM
     from coterie.grouping import cluster
     from coterie.loading import load
     from coterie.seeds import Seeds
@@ -29,6 +29,7 @@ _WHERE = {
     "GSDMM": "coterie.estimators",
     "GSDPMM": "coterie.estimators",
     "TSDPMM": "coterie.estimators",
+    "XDMM": "coterie.estimators",
     "Seeds": "coterie.seeds",
     "Progress": "coterie.trace",
     "Clustering": "coterie.clustering",
@@ -45,6 +46,7 @@ __all__ = [
     "GSDMM",
     "GSDPMM",
     "TSDPMM",
+    "XDMM",
     "Clustering",
     "Progress",
     "Seeds",

@@ -8,10 +8,10 @@ from pathlib import Path
 from coterie import io
 from coterie.clustering import Clustering, restore
 from coterie.errors import ModelFileError
-from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM
+from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM
 from coterie.estimators._base import BaseMixture
 
-_ALL: tuple[type[BaseMixture], ...] = (GSDMM, GSDPMM, TSDPMM, GPUDMM)
+_ALL: tuple[type[BaseMixture], ...] = (GSDMM, GSDPMM, TSDPMM, GPUDMM, XDMM)
 _KNOWN = {cls.__name__: cls for cls in _ALL}
 
 

@@ -39,6 +39,9 @@ class SweepStats(NamedTuple):
     full_sums: int = 0  # documents for which it refused too often
     touched_draws: int = 0  # documents drawn from touched clusters only
     tree_draws: int = 0  # documents that shared little and were drawn from the sums of all clusters
+    full_draws: int = 0  # metropolis: steps that drew from the full conditional
+    proposed: int = 0  # metropolis: steps that named another cluster,
+    accepted: int = 0  # and those of them that were taken
 
 
 class Backend(Protocol):
@@ -80,7 +83,7 @@ def backend_names() -> tuple[str, ...]:
 
 def sampler_names() -> tuple[str, ...]:
     """All ways of drawing that a backend may have."""
-    return ("gibbs", "blocked", "uncollapsed", "em")
+    return ("gibbs", "blocked", "metropolis", "uncollapsed", "em")
 
 
 def get_backend(name: str = "auto") -> Backend:

@@ -20,6 +20,7 @@ from coterie.urns import Urn
 _WHERE = {
     "gibbs": ("coterie.backends._gibbs", "Handle"),
     "blocked": ("coterie.backends._blocked", "BlockedHandle"),
+    "metropolis": ("coterie.backends._metropolis", "MetropolisHandle"),
     "uncollapsed": ("coterie.backends._uncollapsed", "UncollapsedHandle"),
     "em": ("coterie.backends._em", "EMHandle"),
 }
@@ -33,9 +34,13 @@ class CpuBackend:
     name = "cpu"
 
     def supports(self, urn: Urn, how: How) -> str | None:
-        """Gibbs and blocked draws take every urn."""
+        """Gibbs, blocked and Metropolis draws take every urn."""
         if how.sampler not in _WHERE:
             return f"There is no sampler {how.sampler!r}; choose one of {', '.join(_WHERE)}, auto."
+        if how.steps < 1 or (how.refresh is not None and how.refresh < 1):
+            return (
+                f"steps and refresh of a sampler must be 1 or more; got {how.steps}, {how.refresh}."
+            )
         if how.sampler in ("uncollapsed", "em"):
             return refusal(urn, how)
         return None

@@ -4,5 +4,6 @@ from coterie.estimators.gpudmm import GPUDMM
 from coterie.estimators.gsdmm import GSDMM
 from coterie.estimators.gsdpmm import GSDPMM
 from coterie.estimators.tsdpmm import TSDPMM
+from coterie.estimators.xdmm import XDMM
 
-__all__ = ["GPUDMM", "GSDMM", "GSDPMM", "TSDPMM"]
+__all__ = ["GPUDMM", "GSDMM", "GSDPMM", "TSDPMM", "XDMM"]

@@ -38,12 +38,12 @@ class GSDMM(BaseMixture):
         True: a repeated word counts as in Eq. 4. False: the naive Bayes form, Eq. 3.
     tie_duplicates : bool
         Move documents with identical words together.
-    sampler : "auto", "gibbs", "blocked", "uncollapsed" or "em"
+    sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
         How the documents are drawn. "gibbs": exactly, one after the other. "blocked": those of a block
         against the same counts, each without itself, so that `n_jobs` threads can share the work.
-        "uncollapsed": all at once, given drawn word distributions (X-DMM's Algorithm 3). "em": Nigam's
-        EM, without randomness after the start. "auto" is "gibbs", and "blocked" for large corpora;
-        `trace_.notes` says which and why.
+        "metropolis": by proposals from saved odds, once few documents move. "uncollapsed": all at once,
+        given drawn word distributions. "em": Nigam's EM. These three as in `XDMM`. "auto" is "gibbs",
+        and "blocked" for large corpora; `trace_.notes` says which and why.
     block_size : int, optional
         Documents of a block; None lets their number decide. Another size means other labels.
     backend : "auto" or "cpu"

@@ -33,10 +33,39 @@ SERIES = 0.02  # the centred series of log_rising holds for length < SERIES * wo
 @called
 def draw_long(counts, urn, state, work, d, u, given):
     """Draw a cluster for document d over every open cluster: a slot, or -1 for a new one."""
+    n_near, total, fresh = weigh_long(counts, urn, state, work, d, given)
+    if total + fresh == 0.0:
+        return np.int64(state.z[d])
+    x = u * (total + fresh)
+    for i in range(n_near):
+        if x < work.weight[i]:
+            return np.int64(work.touched[i])
+    if fresh > 0.0:
+        own = np.int64(state.z[d])
+        alone = state.size[own] == counts.weight[d] and own >= urn.seed_weight.size
+        return own if alone else np.int64(-1)
+    return np.int64(work.touched[n_near - 1])
+
+
+@inlined
+def weigh_long(counts, urn, state, work, d, given):
+    """List the clusters near the best in work.touched, their weights cumulated in work.weight.
+
+    Returns how many they are, their sum, and the weight of a new cluster, d itself left out.
+    """
+    width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
+    own_nats = multiply_words(counts, urn, state, work, d, width)
+    weighed = weigh_logs(counts, urn, state, work, d, width, own_nats, given)
+    work.product[:width] = 1.0
+    return weighed
+
+
+@inlined
+def multiply_words(counts, urn, state, work, d, width):
+    """Multiply d's words into the scaled products; return the nats of its own cluster without d."""
     own = np.int64(state.z[d])
     copies = counts.weight[d]
     begin = counts.ptr[d]
-    width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
     product, scale, extra = work.product, work.scale, work.extra
     scale[:width] = 0.0
     extra[:width] = 0.0
@@ -85,10 +114,7 @@ def draw_long(counts, urn, state, work, d, u, given):
                 own_nats += LOG_BIG
     multiply_rows(state.rows, work.row, work.rate, n_rows, product, width)
     rescale(product, scale, width)
-    own_nats += math.log(own_gain)
-    k = draw_logs(counts, urn, state, work, d, u, width, own_nats, given)
-    product[:width] = 1.0
-    return k
+    return own_nats + math.log(own_gain)
 
 
 @inlined
@@ -148,8 +174,8 @@ def estimate(urn, state, work, width, length, empty):
 
 
 @inlined
-def draw_logs(counts, urn, state, work, d, u, width, own_nats, given):
-    """Draw from scaled products: exact logs and `exp` only for what is within reach of the best."""
+def weigh_logs(counts, urn, state, work, d, width, own_nats, given):
+    """Weigh scaled products: exact logs and `exp` only for what is within reach of the best."""
     own = np.int64(state.z[d])
     copies = counts.weight[d]
     length = counts.length[d] * copies
@@ -182,10 +208,10 @@ def draw_logs(counts, urn, state, work, d, u, width, own_nats, given):
     best = fresh
     for k in range(width):
         best = max(best, weight[k])
-    if best == -np.inf:
-        return own
     n_near = np.int64(0)
     total = 0.0
+    if best == -np.inf:
+        return n_near, total, 0.0
     for k in range(width):
         if weight[k] > best - REACH - SLACK:
             score = own_score
@@ -202,10 +228,4 @@ def draw_logs(counts, urn, state, work, d, u, width, own_nats, given):
             touched[n_near] = k
             weight[n_near] = total
             n_near += 1
-    x = u * (total + math.exp(fresh - best))
-    for i in range(n_near):
-        if x < weight[i]:
-            return np.int64(touched[i])
-    if fresh > -np.inf:
-        return own if alone else np.int64(-1)
-    return np.int64(touched[n_near - 1])
+    return n_near, total, math.exp(fresh - best)

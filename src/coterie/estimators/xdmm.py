@@ -1,0 +1,109 @@
+"""X-DMM: the finite mixture with the fast samplers of Li et al. (AAAI 2019)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coterie._allowed import either, nothing, number, one_of, whole
+from coterie.backends.base import How
+from coterie.estimators.gsdmm import GSDMM
+
+
+class XDMM(GSDMM):
+    """Dirichlet multinomial mixture with X-DMM's samplers and symmetric prior.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Clusters at most (K in the paper).
+    sampler : "metropolis", "uncollapsed", "em", "gibbs", "blocked" or "auto"
+        "metropolis": exact Gibbs until few documents move, then each proposes a cluster from its earlier
+        odds and accepts it by the true ones. "uncollapsed": all documents at once, given drawn (or mean)
+        word distributions (Algorithm 3). "em": Nigam's EM, without randomness after the start.
+    steps : int
+        Proposals a document and sweep ("metropolis").
+    refresh : int, optional
+        Sweeps after which proposals are made anew, as in the paper (there: about n_clusters). The chain is
+        then slightly biased, since it proposes by its own past. None freezes them, which is exact.
+    phi : "mean" or "draw"
+        Word distributions of "uncollapsed": their posterior mean, as in the paper's practice, or drawn,
+        which makes it a valid chain.
+
+    The other parameters, the attributes and methods are those of `GSDMM`; beta is one number.
+
+    Examples
+    --------
+    >>> from coterie import XDMM
+    >>> texts = ["red apple pie", "apple pie recipe", "fast car race", "car race driver"]
+    >>> model = XDMM(n_clusters=10, random_state=1).fit(texts)
+    >>> bool(model.labels_[0] == model.labels_[1])
+    True
+    """
+
+    _parameters = {
+        **GSDMM._parameters,
+        "beta": number(1e-100, inclusive=True, high=1e9),
+        "steps": whole(1, 1000),
+        "refresh": either(nothing, whole(1)),
+        "phi": one_of("mean", "draw"),
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 500,
+        *,
+        alpha: float = 0.1,
+        beta: float = 0.1,
+        n_sweeps: int = 30,
+        init: Any = "random",
+        scan: str = "given",
+        burstiness: bool = True,
+        tie_duplicates: bool = False,
+        sampler: str = "metropolis",
+        steps: int = 1,
+        refresh: int | None = None,
+        phi: str = "mean",
+        block_size: int | None = None,
+        backend: str = "auto",
+        n_jobs: int | None = None,
+        tol: float | None = None,
+        max_time: float | None = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+        checkpoint: Any = None,
+        checkpoint_every: int = 1,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            alpha=alpha,
+            beta=beta,
+            n_sweeps=n_sweeps,
+            init=init,
+            scan=scan,
+            burstiness=burstiness,
+            tie_duplicates=tie_duplicates,
+            sampler=sampler,
+            block_size=block_size,
+            backend=backend,
+            n_jobs=n_jobs,
+            tol=tol,
+            max_time=max_time,
+            random_state=random_state,
+            callbacks=callbacks,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+        )
+        self.steps = steps
+        self.refresh = refresh
+        self.phi = phi
+
+    def _how(self) -> How:
+        return (
+            super()
+            ._how()
+            ._replace(
+                steps=int(self.steps),
+                refresh=None if self.refresh is None else int(self.refresh),
+                phi=self.phi,
+            )
+        )
