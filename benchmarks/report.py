@@ -18,6 +18,7 @@ from . import (
     speed,
     threads,
     tsdpmm,
+    xdmm,
 )
 from .store import HERE, Row, read
 from .tables import Verdict, asked_and_measured
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, ModuleType] = {
     "threads": threads,
     "flat": flat,
     "kmeans": kmeans,
+    "xdmm": xdmm,
 }
 
 
