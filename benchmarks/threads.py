@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
 from .data import LONG, SHORT, build
 from .scores import score
@@ -97,7 +98,8 @@ def _quality(model: str, name: str, settings: dict[str, Any], options: Options) 
             )
             values.append(score(corpus.classes, labels)["nmi"])
     apart = np.subtract(nmi["blocked"], nmi["gibbs"])
-    half = 2.262 * float(apart.std(ddof=1)) / n_seeds**0.5 if n_seeds > 1 else float("nan")
+    wide = student.ppf(0.975, n_seeds - 1) if n_seeds > 1 else float("nan")
+    half = float(wide * apart.std(ddof=1) / n_seeds**0.5)
     say(f"{model}, {name}: {apart.mean():+.4f} ± {half:.4f}, {time.perf_counter() - start:.0f} s")
     return {
         "gibbs": float(np.mean(nmi["gibbs"])),
