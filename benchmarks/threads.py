@@ -21,7 +21,7 @@ NOTE = (
     "Seconds a sweep of `sampler='blocked'` near convergence, on one thread, on two, and of two "
     "independent one-thread processes that run at once (what two cores of this machine can give); "
     "turns alternate, medians. The share is (one thread / two threads) over (2 x one thread / each of "
-    "two at once). NMI: mean over the seeds of GSDMM (K=500, 30 sweeps; 20ng: K=200) and GSDPMM "
+    "two at once). NMI: mean over the seeds of GSDMM (K=500, 30 sweeps) and GSDPMM "
     "(10 sweeps) by Gibbs and in blocks, and the difference with its 95% interval (paired seeds)."
 )
 TIMED = (("googlenews_title_snippet", 500), (LONG, 200))

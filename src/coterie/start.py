@@ -10,7 +10,7 @@ from coterie import _rng
 from coterie.backends.base import Backend
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.state import State, from_labels
+from coterie.state import State, dense, from_labels
 from coterie.urns import NO_CAP, Urn
 
 START_SWEEP = 0  # the address of everything drawn here
@@ -87,8 +87,3 @@ def nearest_seed(counts: Counts, urn: Urn) -> npt.NDArray[np.int32]:
         by_value = np.lexsort((-shared.col, value, row))  # of equals the first seed comes last
         best[row[by_value]] = shared.col[by_value]  # the last one written stays
     return best
-
-
-def dense(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Labels renamed to 0, 1, ... in ascending order."""
-    return np.unique(labels, return_inverse=True)[1].ravel().astype(np.int32)

@@ -96,9 +96,7 @@ def relayout(urn: Urn, state: State, spare: int = 0, row_bytes: int = ROW_BYTES)
     new.size[:n_open] = state.size[old]
     new.total[:n_open] = state.total[old]
     if n_open and old[-1] != n_open - 1:
-        new_slot = np.full(state.size.size, -1, np.int32)
-        new_slot[old] = np.arange(n_open, dtype=np.int32)
-        layout.renumber(new, new_slot)
+        layout.renumber(new, renamed(state))
     layout.order_slots(urn, new)
     row_cost = ROW_COST * (PROMOTED_ROWS if urn.promotion and urn.relate_word.size else 1.0)
     heavy = np.flatnonzero(new.post_len * row_cost > max(n_open, 16))
@@ -110,6 +108,19 @@ def relayout(urn: Urn, state: State, spare: int = 0, row_bytes: int = ROW_BYTES)
     new = new._replace(rows=np.zeros((n_rows, width), np.int32))
     layout.postings_to_rows(new)
     return new
+
+
+def renamed(state: State) -> npt.NDArray[np.int32]:
+    """The slot each slot becomes when the state is laid anew; -1 for closed ones, and for -1 itself."""
+    n_open = int(state.head[0])
+    new_slot = np.full(state.size.size + 1, -1, np.int32)  # the last one is found by -1
+    new_slot[np.sort(state.order[:n_open])] = np.arange(n_open, dtype=np.int32)
+    return new_slot
+
+
+def dense(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
+    """Labels renamed to 0, 1, ... in ascending order."""
+    return np.asarray(np.unique(labels, return_inverse=True)[1].ravel(), np.int32)
 
 
 def is_sound(counts: Counts, urn: Urn, state: State) -> bool:

@@ -13,7 +13,7 @@ from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import blocked, gibbs
 from coterie.kernels._tree import STALE
-from coterie.state import State
+from coterie.state import State, renamed
 from coterie.urns import Urn
 
 MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 8
@@ -93,11 +93,7 @@ class BlockedHandle(Handle):
 
     def _widen(self, openers: int, first: int, last: int) -> None:
         """More slots; the open ones get new numbers, and so does what was drawn."""
-        state = self.state
-        n_open = int(state.head[0])
-        rename = np.full(state.size.size + 1, -1, np.int32)  # the last one for -1 itself
-        rename[np.sort(state.order[:n_open])] = np.arange(n_open, dtype=np.int32)
-        self.drawn[first:last] = rename[self.drawn[first:last]]
+        self.drawn[first:last] = renamed(self.state)[self.drawn[first:last]]
         self.relayout(spare=openers)
 
     def _shares(self, first: int, last: int) -> npt.NDArray[np.int64]:

@@ -22,14 +22,13 @@ from coterie.backends._uncollapsed import (
     Asked,
     Floats,
     check_memory,
-    dense,
     shares,
     take_logs,
 )
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import uncollapsed
-from coterie.state import State, from_labels
+from coterie.state import State, dense, from_labels
 from coterie.urns import Urn
 
 SHARE_BYTES = 16 * 2**20  # documents x clusters held at once

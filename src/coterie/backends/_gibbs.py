@@ -205,8 +205,6 @@ def _moved_start(urn: Urn, before: State, after: State, start: _promote.Start) -
         return start
     n_open = int(after.head[0])
     old = np.sort(before.order[:n_open])
-    new_slot = np.full(before.size.size + 1, -1, np.int32)  # the last one for -1 itself
-    new_slot[old] = np.arange(n_open, dtype=np.int32)
     moved = _no_start(urn, after)._replace(
         best=start.best,
         row_of=start.row_of,
@@ -216,5 +214,5 @@ def _moved_start(urn: Urn, before: State, after: State, start: _promote.Start) -
     )
     moved.rate[:n_open] = start.rate[old]
     moved.rows[:, :n_open] = start.rows[:, old]
-    moved.post[:, 0] = new_slot[start.post[:, 0]]
+    moved.post[:, 0] = state_room.renamed(before)[start.post[:, 0]]
     return moved

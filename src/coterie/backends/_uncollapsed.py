@@ -21,7 +21,7 @@ from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
 from coterie.errors import Unsupported
 from coterie.kernels import uncollapsed
-from coterie.state import State, from_labels, word_counts
+from coterie.state import State, dense, from_labels, word_counts
 from coterie.urns import NO_CAP, Urn
 
 MAX_BYTES = 4 * 2**30  # memory for tables of words x clusters, at most
@@ -199,11 +199,6 @@ def shares(ptr: npt.NDArray[np.int64], first: int, last: int, n: int) -> npt.NDA
     wanted = np.linspace(ptr[first], ptr[last], n + 1)[1:-1]
     inner = first + np.searchsorted(ptr[first:last], wanted)
     return np.concatenate([[first], inner, [last]]).astype(np.int64)
-
-
-def dense(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
-    """Labels renamed to 0, 1, ... in ascending order."""
-    return np.asarray(np.unique(labels, return_inverse=True)[1].ravel(), np.int32)
 
 
 def check_memory(sampler: str, n_words: int, n_clusters: int, tables: int) -> None:
