@@ -10,11 +10,12 @@ from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 import coterie
 from coterie import GSDMM, GSDPMM, metrics, sampler, urns
 from coterie import state as state_room
-from coterie.backends import How
+from coterie.backends import How, _blocked
 from coterie.backends._blocked import BlockedHandle, default_block
 from coterie.backends._team import Team
 from coterie.backends.cpu import BACKEND
 from coterie.demo.corpus import make_messages
+from coterie.kernels import blocked
 from coterie.start import first_state
 from coterie.state import is_sound
 from coterie.urns import Urn
@@ -58,10 +59,24 @@ def test_the_same_labels_on_any_number_of_threads(name: str, scan: str) -> None:
 
 
 @pytest.mark.parametrize("name", URNS)
+def test_who_moves_the_words_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    how = How("blocked", block_size=50, n_jobs=3)
+    alone, handle = run(URNS[name], how)
+    joint = handle.joint_terms()
+    monkeypatch.setattr(_blocked, "FEW", 0)
+    together, handle = run(URNS[name], how)
+    assert together == alone
+    np.testing.assert_array_equal(handle.joint_terms(), joint)  # to the last bit, or both nan
+    single, handle = run(URNS[name], how._replace(n_jobs=1))
+    assert single == alone
+    np.testing.assert_array_equal(handle.joint_terms(), joint)
+
+
+@pytest.mark.parametrize("name", URNS)
 def test_blocks_of_one_document_are_exact_gibbs(name: str) -> None:
     exact, _ = run(URNS[name], How("gibbs"))
-    blocked, _ = run(URNS[name], How("blocked", block_size=1, n_jobs=2))
-    assert blocked == exact
+    by_one, _ = run(URNS[name], How("blocked", block_size=1, n_jobs=2))
+    assert by_one == exact
 
 
 def test_another_block_size_is_another_chain() -> None:
@@ -126,6 +141,23 @@ def test_a_team_does_every_part_and_passes_errors_on() -> None:
     assert len(seen) == 6
 
 
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_nobody_waits_for_a_thread_that_failed(
+    failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, handle = run(URNS["finite"], How("blocked", block_size=50, n_jobs=3), n_sweeps=1)
+    kernel = blocked.sweep
+
+    def fails(*arguments) -> None:
+        if arguments[-3] == failing:
+            raise MemoryError("no room")
+        kernel(*arguments)
+
+    monkeypatch.setattr(blocked, "sweep", fails)
+    with pytest.raises(MemoryError):
+        handle.sweep(5, 2)
+
+
 def test_threads_end_with_the_fit() -> None:
     before = set(threading.enumerate())
     for _ in range(3):
@@ -140,13 +172,13 @@ def test_threads_end_with_the_fit() -> None:
 @pytest.mark.parametrize("cls", [GSDMM, GSDPMM])
 def test_blocked_clusters_are_as_good(cls: type) -> None:
     texts, classes, _ = make_messages(1200, seed=3)
-    exact, blocked = [], []
+    exact, by_block = [], []
     for seed in range(5):
         kind = dict(n_clusters=60) if cls is GSDMM else dict(alpha=1.0, beta=0.1)
         make = dict(n_sweeps=15, random_state=seed, **kind)
         exact.append(metrics.nmi(classes, cls(**make).fit(texts).labels_))
-        blocked.append(metrics.nmi(classes, cls(sampler="blocked", **make).fit(texts).labels_))
-    assert np.mean(blocked) > np.mean(exact) - 0.03
+        by_block.append(metrics.nmi(classes, cls(sampler="blocked", **make).fit(texts).labels_))
+    assert np.mean(by_block) > np.mean(exact) - 0.03
 
 
 def test_auto_says_what_and_why(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:

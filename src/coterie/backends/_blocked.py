@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.backends._gibbs import Handle
+from coterie.backends._gibbs import CHUNK_WORDS, Handle
 from coterie.backends._team import Team
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import blocked, gibbs
-from coterie.kernels._tree import STALE
+from coterie.kernels import _gate, blocked, gibbs
 from coterie.state import State, renamed
 from coterie.urns import Urn
 
 MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 8
+FEW = 20_000  # words that one thread moves sooner than all could meet again
+LINE = 128  # bytes: what two threads write must not lie closer
 _SCRATCH = (
     "product", "scale", "extra", "weight", "partial", "touched", "place", "row", "rate", "given",
     "tree", "seen", "stats",
@@ -42,6 +44,8 @@ class BlockedHandle(Handle):
         sizes = np.full(n_blocks, counts.n_docs // n_blocks)
         sizes[: counts.n_docs % n_blocks] += 1
         self.blocks = np.concatenate([[0], np.cumsum(sizes)])
+        chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
+        self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
         self.drawn = np.zeros(counts.n_docs, np.int32)
         self.team = Team(how.n_jobs)
 
@@ -50,64 +54,74 @@ class BlockedHandle(Handle):
     ) -> SweepStats | None:
         """Draw every document once; None if `should_stop` said yes on the way."""
         self.begin(key, sweep)
-        stats = np.zeros_like(self.work.stats)
+        self.work.stats[:] = 0
         works = self._works()
-        for first, last in zip(self.blocks[:-1], self.blocks[1:], strict=True):
-            if first and should_stop is not None and should_stop():
+        done, is_drawn = 0, False
+        for stop in self.stops.tolist():
+            while done < stop:
+                done = self._blocks(works, np.uint64(key), sweep, done, stop, is_drawn)
+                is_drawn = done < stop
+                if is_drawn:
+                    self.work.stats[:] = _stats(works)
+                    self._widen(done)
+                    works = self._works()
+            if should_stop is not None and stop < self.stops[-1] and should_stop():
                 return None
-            for work in works:
-                work.stats[:] = 0
-                work.seen[:] = STALE
-            self.work.n_changed[0] = 0
-            before = self.state
-            self._block(works, np.uint64(key), sweep, int(first), int(last))
-            stats += sum(work.stats for work in (self.work, *works[1:]))
-            if self.state is not before:
-                works = self._works()
-        return SweepStats("blocked", *stats.tolist())
+        return SweepStats("blocked", *_stats(works).tolist())
 
-    def _block(
-        self, works: list[gibbs.Work], key: np.uint64, sweep: int, first: int, last: int
-    ) -> None:
-        counts, urn, drawn, n = self.counts, self.urn, self.drawn, self.team.n
-        ends = self._shares(first, last)
-        state = self.state
+    def _blocks(
+        self, works: list[gibbs.Work], key: np.uint64, sweep: int, begin: int, end: int, ready: bool
+    ) -> int:
+        """Draw these blocks on all threads; return the next one to do."""
+        counts, urn, state, blocks, drawn = (
+            self.counts, self.urn, self.state, self.blocks, self.drawn,
+        )  # fmt: skip
+        gate = np.zeros(_gate.SIZE, np.int64)
 
-        def propose(part: int) -> None:
-            share = ends[part], ends[part + 1]
-            blocked.propose(counts, urn, state, works[part], key, sweep, *share, drawn)
+        def draw(part: int, parts: int) -> None:
+            try:
+                blocked.sweep(
+                    counts, urn, state, works[part], key, sweep, blocks, begin, end, ready, drawn,
+                    FEW, part, parts, gate,
+                )  # fmt: skip
+            finally:
+                gate[_gate.LEFT] = 1  # if this one failed, nobody waits for it
 
-        self.team.run(propose)
-        openers = int((drawn[first:last] < 0).sum())
-        if openers > state.size.size - state.head[0] and urn.cap > state.size.size:
-            self._widen(openers, first, last)
-            state = self.state
-        work = self.work
-        blocked.open_slots(urn, state, work, first, last, drawn)
+        try:
+            self._share(draw)
+        finally:
+            gate[_gate.LEFT] = 1  # nor if it was interrupted before it began
+        return int(gate[_gate.DONE])
 
-        def move(part: int) -> None:
-            blocked.move_words(counts, urn, state, work, first, last, drawn, part, n)
+    def _share(self, task: Callable[[int, int], Any]) -> None:
+        """Do all parts of a task, a part on every thread."""
+        self.team.run(lambda part: task(part, self.team.n))
 
-        self.team.run(move)
-        blocked.finish(counts, urn, state, work, key, sweep, first, last, drawn)
-
-    def _widen(self, openers: int, first: int, last: int) -> None:
+    def _widen(self, block: int) -> None:
         """More slots; the open ones get new numbers, and so does what was drawn."""
-        self.drawn[first:last] = renamed(self.state)[self.drawn[first:last]]
+        drawn = self.drawn[self.blocks[block] : self.blocks[block + 1]]
+        openers = int((drawn < 0).sum())
+        drawn[:] = renamed(self.state)[drawn]
         self.relayout(spare=openers)
-
-    def _shares(self, first: int, last: int) -> npt.NDArray[np.int64]:
-        """Where the threads' shares of a block begin: as many words each."""
-        place = self.work.scan[first:last] if self.work.scan.size else slice(first, last)
-        entries = np.cumsum(np.diff(self.counts.ptr)[place])
-        wanted = entries[-1] * np.arange(1, self.team.n) / self.team.n
-        inner = first + np.searchsorted(entries, wanted)
-        return np.concatenate([[first], inner, [last]]).astype(np.int64)
 
     def _works(self) -> list[gibbs.Work]:
         """What was derived from the state, with scratch of its own for every thread."""
-        works = [self.work]
-        for _ in range(1, self.team.n):
-            own = {name: getattr(self.work, name).copy() for name in _SCRATCH}
+        works = []
+        for part in range(self.team.n):
+            own: dict[str, Any] = {name: _apart(getattr(self.work, name)) for name in _SCRATCH}
+            own["stats"][:] *= part == 0
             works.append(self.work._replace(**own))
         return works
+
+
+def _stats(works: list[gibbs.Work]) -> npt.NDArray[np.int64]:
+    return np.asarray(np.sum([work.stats for work in works], axis=0))
+
+
+def _apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy that shares no cache line with anything else."""
+    pad = LINE // array.itemsize
+    room = np.empty(array.size + 2 * pad, array.dtype)
+    copy = room[pad : pad + array.size].reshape(array.shape)
+    copy[...] = array
+    return copy

@@ -61,14 +61,25 @@ class Handle:
 
     def joint_terms(self) -> tuple[float, float]:
         """Sums over all word counts, for the trace."""
-        out = np.full(2, np.nan)
         urn, state = self.urn, self.state
-        if not urn.promotion:  # else there is no joint
-            summary.word_terms(urn, state, self.table, out)
+        joint, given = (np.nan, np.nan) if urn.promotion else self._word_terms()
         if urn.promotion or urn.seed_weight.size:
-            return float(out[0]), float(summary.words_given_labels(self.counts, urn, state))
+            return joint, float(summary.words_given_labels(self.counts, urn, state))
         total = state.total[state.total > 0] * urn.unit
-        return float(out[0]), float(out[1]) - float(total @ np.log(total + urn.beta_sum))
+        return joint, given - float(total @ np.log(total + urn.beta_sum))
+
+    def _word_terms(self) -> tuple[float, float]:
+        out = np.zeros((-(-self.counts.n_words // summary.CHUNK), 2))
+        self._share(
+            lambda part, parts: summary.word_terms(
+                self.urn, self.state, self.table, part, parts, out
+            )
+        )
+        return float(out[:, 0].sum()), float(out[:, 1].sum())
+
+    def _share(self, task: Callable[[int, int], Any]) -> None:
+        """Do all parts of a task: task(part, parts)."""
+        task(0, 1)
 
     def relayout(self, spare: int = 0) -> None:
         """Lay the state anew, and derive everything from it again; the statistics go on."""

@@ -80,7 +80,7 @@ BACKEND = CpuBackend()
 
 _SLOW = {
     "gibbs": ("coterie.kernels.gibbs", "sweep"),
-    "blocked": ("coterie.kernels.blocked", "propose"),
+    "blocked": ("coterie.kernels.blocked", "sweep"),
 }
 
 

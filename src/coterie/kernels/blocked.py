@@ -1,26 +1,72 @@
 """Blocked draws: the documents of a block are drawn against the same counts, each without itself.
 
-Drawing only reads the state, so threads may share it. Then the words move, every thread those of its
-own words, and last the sizes; the outcome does not depend on the number of threads. Openers of a
-block get a cluster each, numbered in the order of the scan.
+Drawing only reads the state, so threads may share it: each takes a few documents at a time. Then the
+words move, every thread those of its own words if there are many, and last the sizes. The outcome does
+not depend on the number of threads. Openers of a block get a cluster each, numbered in the order of
+the scan.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from coterie.kernels._common import address, kernel, uniform
+from coterie.kernels._common import address, called, kernel, uniform
+from coterie.kernels._gate import DONE, SAID, TAKEN, meet, take
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move_posting
 from coterie.kernels._prefetch import look_ahead
 from coterie.kernels._promote import give, promote, take_back
 from coterie.kernels._slots import free_slot, take_slot
+from coterie.kernels._tree import STALE
 from coterie.kernels.gibbs import LAST_DRAW, MOVED, draw_short, refresh_slot
 
+PIECE = 32  # documents a thread takes at a time
 STRIPE = 16  # neighbouring words that one thread moves together: their lengths share cache lines
+MOVE_ALONE, MOVE_TOGETHER, WIDEN = 1, 2, 3  # what the first thread says to the others
 
 
 @kernel
+def sweep(
+    counts, urn, state, work, key, number, blocks, begin, end, is_drawn, drawn, few, part, parts, gate
+):  # fmt: skip
+    """Draw blocks begin..end-1 as one of several threads that were called alike; part 0 leads.
+
+    gate[DONE] is the next block to do: `end`, or an earlier one whose openers (-1 in `drawn`) need more
+    slots; the caller then widens the state and calls again with `is_drawn`. Up to `few` words are moved
+    by part 0 alone. Each thread has its own scratch in `work`; writes state, work, drawn and gate.
+    """
+    for b in range(begin, end):
+        first, last = blocks[b], blocks[b + 1]
+        work.seen[:] = STALE
+        while not (is_drawn and b == begin):
+            i = first + PIECE * take(gate)
+            if i >= last:
+                break
+            propose(counts, urn, state, work, key, number, i, min(i + PIECE, last), drawn)
+        if not meet(gate, parts):
+            return
+        if part == 0:
+            gate[TAKEN] = 0
+            gate[SAID] = open_slots(counts, urn, state, work, first, last, drawn, few)
+            gate[DONE] = b if gate[SAID] == WIDEN else b + 1
+            if gate[SAID] == MOVE_ALONE:
+                move(counts, urn, state, work, first, last, drawn, 0, 1)
+                finish(counts, urn, state, work, key, number, first, last, drawn)
+        if not meet(gate, parts):
+            return
+        if gate[SAID] == WIDEN:
+            return
+        if gate[SAID] == MOVE_TOGETHER:
+            move(counts, urn, state, work, first, last, drawn, part, parts)
+            if not meet(gate, parts):
+                return
+            if part == 0:
+                finish(counts, urn, state, work, key, number, first, last, drawn)
+            if not meet(gate, parts):
+                return
+
+
+@called
 def propose(counts, urn, state, work, key, number, first, last, drawn):
     """Draw places first..last-1 of the scan into `drawn` (-1: a new cluster). Writes drawn, scratch."""
     promoted = urn.promotion > 0
@@ -38,18 +84,28 @@ def propose(counts, urn, state, work, key, number, first, last, drawn):
         drawn[i] = k
 
 
-@kernel
-def open_slots(urn, state, work, first, last, drawn):
-    """Give every opener a slot; when the urn is full, the rest stay where they are."""
+@called
+def open_slots(counts, urn, state, work, first, last, drawn, few):
+    """Give every opener a slot; say who moves the words, or that there are too few slots."""
+    openers, words = 0, np.int64(0)
     for i in range(first, last):
-        if drawn[i] < 0:
-            d = work.scan[i] if work.scan.size else i
-            full = state.head[0] == min(state.size.size, urn.cap)
-            drawn[i] = state.z[d] if full else take_slot(state.order, state.head)
+        d = work.scan[i] if work.scan.size else i
+        openers += drawn[i] < 0
+        if drawn[i] != state.z[d]:
+            words += counts.ptr[d + 1] - counts.ptr[d]
+    if openers > state.size.size - state.head[0] and urn.cap > state.size.size:
+        return WIDEN
+    if openers:
+        for i in range(first, last):
+            if drawn[i] < 0:  # when the urn is full, the rest stay where they are
+                d = work.scan[i] if work.scan.size else i
+                full = state.head[0] == min(state.size.size, urn.cap)
+                drawn[i] = state.z[d] if full else take_slot(state.order, state.head)
+    return MOVE_ALONE if words < few else MOVE_TOGETHER
 
 
-@kernel
-def move_words(counts, urn, state, work, first, last, drawn, part, parts):
+@called
+def move(counts, urn, state, work, first, last, drawn, part, parts):
     """Move the counts of the words of this part (of so many) for every document that was drawn away."""
     for i in range(first, last):
         d = work.scan[i] if work.scan.size else i
@@ -72,16 +128,22 @@ def move_words(counts, urn, state, work, first, last, drawn, part, parts):
                 move_posting(state, w, at, new, amount)
 
 
-@kernel
+@called
 def finish(counts, urn, state, work, key, number, first, last, drawn):
-    """Move labels and sizes, draw what is promoted, close what is empty, derive the slots anew."""
+    """Move labels and sizes, draw what is promoted, close what is empty, derive the slots anew.
+
+    Leaves in `drawn` where the documents came from.
+    """
+    work.n_changed[0] = 0
     promoted = urn.promotion > 0
+    n_moved = 0
     changed = False
     for i in range(first, last):
         d = work.scan[i] if work.scan.size else i
         old, new = np.int64(state.z[d]), np.int64(drawn[i])
         if old != new:
-            changed = True
+            n_moved += 1
+            drawn[i] = old
             copies = counts.weight[d]
             words = counts.length[d] * copies * urn.one
             work.stats[MOVED] += copies
@@ -92,11 +154,18 @@ def finish(counts, urn, state, work, key, number, first, last, drawn):
             state.total[new] += words
         if promoted:
             changed |= promote(counts, urn, state, work, d, old, address(key, number, d))
-    if not changed:
+    if not (changed or n_moved):
         return
     for i in range(state.head[0] - 1, -1, -1):
         k = state.order[i]
         if state.size[k] == 0 and k >= urn.seed_weight.size:
             free_slot(state.order, state.place, state.head, k)
-    for k in range(state.head[1]):
-        refresh_slot(urn, state, work, k)
+    if changed or 2 * n_moved > state.head[1]:
+        for k in range(state.head[1]):
+            refresh_slot(urn, state, work, k)
+        return
+    for i in range(first, last):
+        d = work.scan[i] if work.scan.size else i
+        if drawn[i] != state.z[d]:
+            refresh_slot(urn, state, work, np.int64(drawn[i]))
+            refresh_slot(urn, state, work, np.int64(state.z[d]))

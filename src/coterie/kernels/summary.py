@@ -10,6 +10,7 @@ from coterie.kernels._common import called, kernel, log_gamma
 from coterie.kernels._moves import held
 
 TABLE = 4096  # counts below this are looked up
+CHUNK = 512  # words summed on their own, so that the sum is the same on any number of threads
 
 
 @called
@@ -26,29 +27,31 @@ def fill_table(beta, unit, table):
 
 
 @kernel
-def word_terms(urn, state, table, out):
-    """Equivalent to: out = sum of count_terms(n_kw, b_w) over all n_kw > 0.
+def word_terms(urn, state, table, part, parts, out):
+    """Equivalent to: out[c] = sum of count_terms(n_kw, b_w) over all n_kw > 0 of the c-th CHUNK words.
 
-    `table` holds the terms of small counts when beta is the same for every word; else it is empty.
+    Only of every `parts`-th chunk, from `part` on. `table` holds the terms of small counts when beta
+    is the same for every word; else it is empty.
     """
-    joint = 0.0
-    likelihood = 0.0
-    for w in range(state.row_of.size):
-        r = state.row_of[w]
-        first = state.post_ptr[w] if r < 0 else np.int64(0)
-        size = np.int64(state.post_len[w]) if r < 0 else state.head[1]
-        for i in range(first, first + size):
-            n = np.int64(state.post[i, 1]) if r < 0 else np.int64(state.rows[r, i])
-            if n == 0:
-                continue
-            if n < table.shape[0]:
-                a, b = table[n, 0], table[n, 1]
-            else:
-                a, b = count_terms(n * urn.unit, urn.beta[w])
-            joint += a
-            likelihood += b
-    out[0] = joint
-    out[1] = likelihood
+    for chunk in range(part, out.shape[0], parts):
+        joint = 0.0
+        likelihood = 0.0
+        for w in range(chunk * CHUNK, min((chunk + 1) * CHUNK, state.row_of.size)):
+            r = state.row_of[w]
+            first = state.post_ptr[w] if r < 0 else np.int64(0)
+            size = np.int64(state.post_len[w]) if r < 0 else state.head[1]
+            for i in range(first, first + size):
+                n = np.int64(state.post[i, 1]) if r < 0 else np.int64(state.rows[r, i])
+                if n == 0:
+                    continue
+                if n < table.shape[0]:
+                    a, b = table[n, 0], table[n, 1]
+                else:
+                    a, b = count_terms(n * urn.unit, urn.beta[w])
+                joint += a
+                likelihood += b
+        out[chunk, 0] = joint
+        out[chunk, 1] = likelihood
 
 
 @kernel
