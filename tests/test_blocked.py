@@ -11,7 +11,7 @@ import coterie
 from coterie import GSDMM, GSDPMM, metrics, sampler, urns
 from coterie import state as state_room
 from coterie.backends import How, _blocked
-from coterie.backends._blocked import BlockedHandle, default_block
+from coterie.backends._blocked import BlockedHandle, deal, default_block
 from coterie.backends._team import Team
 from coterie.backends.cpu import BACKEND
 from coterie.demo.corpus import make_messages
@@ -123,11 +123,23 @@ def test_neighbours_are_in_different_blocks() -> None:
     assert np.diff(ends).max() <= 100
 
 
+@pytest.mark.parametrize(
+    ("n_docs", "size"), [(1, 64), (64, 64), (65, 64), (2472, 78), (999, 10), (30, 1)]
+)
+def test_every_document_is_dealt_once_and_about_in_the_order_given(n_docs: int, size: int) -> None:
+    blocks = deal(n_docs, size)
+    order = np.concatenate(blocks)
+    assert np.sort(order).tolist() == list(range(n_docs))
+    assert max(map(len, blocks)) <= size
+    if len(blocks) > 16:
+        assert np.abs(order - np.arange(n_docs)).max() <= n_docs / 7
+
+
 URNS_300 = urns.finite(40, 0.1, urns.per_word(0.1, 300))
 
 
 def test_the_block_size_follows_from_the_documents_alone() -> None:
-    assert [default_block(n) for n in (1, 500, 2_472, 11_109, 10**6)] == [64, 64, 309, 1389, 8192]
+    assert [default_block(n) for n in (1, 500, 2_472, 11_109, 10**6)] == [64, 64, 78, 348, 8192]
 
 
 def test_a_team_does_every_part_and_passes_errors_on() -> None:

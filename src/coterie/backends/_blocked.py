@@ -16,7 +16,8 @@ from coterie.kernels import _gate, blocked, gibbs
 from coterie.state import State, renamed
 from coterie.urns import Urn
 
-MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 8
+MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 32
+WINDOWS = 8
 FEW = 20_000  # words that one thread moves sooner than all could meet again
 LINE = 128  # bytes: what two threads write must not lie closer
 _SCRATCH = (
@@ -26,8 +27,24 @@ _SCRATCH = (
 
 
 def default_block(n_docs: int) -> int:
-    """Documents drawn against the same counts: an eighth of them, within bounds."""
+    """Documents drawn against the same counts: a thirty-second of them, within bounds."""
     return max(MIN_BLOCK, min(MAX_BLOCK, -(-n_docs // BLOCKS)))
+
+
+def deal(n_docs: int, size: int) -> list[npt.NDArray[np.int64]]:
+    """The documents of each block: about in the order given, but neighbours in different blocks.
+
+    Neighbours are often alike, and must see each other's moves; yet an order that was given, in time
+    say, is worth something, so blocks are dealt out of an eighth of the documents at a time.
+    """
+    n_blocks = -(-n_docs // size)
+    hands = max(2, -(-n_blocks // WINDOWS)) if 1 < size < n_docs else 1
+    blocks = [
+        np.arange(start + hand, min(start + hands * size, n_docs), hands)
+        for start in range(0, n_docs, hands * size)
+        for hand in range(hands)
+    ]
+    return [block for block in blocks if block.size] or [np.arange(0)]
 
 
 class BlockedHandle(Handle):
@@ -35,15 +52,12 @@ class BlockedHandle(Handle):
 
     def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
         super().__init__(counts, urn, state, how)
-        size = how.block_size or default_block(counts.n_docs)
-        n_blocks = -(-counts.n_docs // size)
-        if not self.is_random_scan:  # neighbours are often alike, and must see each other's moves
-            every = [np.arange(b, counts.n_docs, n_blocks) for b in range(n_blocks)]
-            self.scan = np.concatenate(every) if n_blocks < counts.n_docs else self.scan
+        blocks = deal(counts.n_docs, how.block_size or default_block(counts.n_docs))
+        if not self.is_random_scan:
+            self.scan = np.concatenate(blocks)
             self.work = self.work._replace(scan=self.scan)
-        sizes = np.full(n_blocks, counts.n_docs // n_blocks)
-        sizes[: counts.n_docs % n_blocks] += 1
-        self.blocks = np.concatenate([[0], np.cumsum(sizes)])
+        self.blocks = np.cumsum([0, *(block.size for block in blocks)])
+        n_blocks = len(blocks)
         chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
         self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
         self.drawn = np.zeros(counts.n_docs, np.int32)
