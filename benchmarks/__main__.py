@@ -8,19 +8,23 @@ import time
 
 from . import check, report
 from .data import DataMissing
+from .papers import report as papers
 from .store import Options, say
 from .tables import asked_and_measured
 from .workers import WorkerFailed
 
 ABOUT = "Measure coterie beside its peers and write benchmarks/RESULTS.md."
 
+KITS = {"papers": papers}  # what resumes row by row and has a report of its own
+
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=ABOUT)
     parser.add_argument(
         "what",
-        choices=[*report.BENCHMARKS, "all", "report", "check"],
-        help="a benchmark; all of them; report: RESULTS.md from the results at hand; "
+        choices=[*report.BENCHMARKS, "all", *KITS, "report", "check"],
+        help="a benchmark; all of them; papers: the papers' tables and figures; "
+        "report: RESULTS.md from the results at hand; "
         "check: the reference implementation against an exact posterior",
     )
     parser.add_argument(
@@ -28,7 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--repeats", type=int, metavar="N", help="turns (speed, scale) or seeds")
     parser.add_argument(
-        "--only", default="", metavar="NAME,..", help="these data sets or inputs only"
+        "--only", default="", metavar="NAME,..", help="these data sets, inputs or papers only"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="measure anew the rows that are there already"
     )
     parser.add_argument("--peers", choices=["topica", "all"], default="topica")
     given = parser.parse_args(arguments)
@@ -37,12 +44,17 @@ def main(arguments: list[str] | None = None) -> int:
         repeats=given.repeats,
         only=tuple(name for name in given.only.split(",") if name),
         all_peers=given.peers == "all",
+        again=given.again,
     )
     try:
         if given.what == "report":
             print(report.write())
+            for kit in KITS.values():
+                kit.write()
         elif given.what == "check":
             print(check.run())
+        elif given.what in KITS:
+            KITS[given.what].run(options)
         else:
             names = list(report.BENCHMARKS) if given.what == "all" else [given.what]
             for name in names:

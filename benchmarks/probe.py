@@ -57,6 +57,20 @@ def machine() -> dict[str, str]:
     }
 
 
+def together(one: dict[str, str], other: dict[str, str]) -> dict[str, str] | None:
+    """Two machines as one, with the packages of both; None if they differ in what both have.
+
+    A peer installed later is no reason to measure everything else anew."""
+    first, second = (
+        dict(re.findall(r"([^\s,]+) ([^\s,]+)", m.get("packages", ""))) for m in (one, other)
+    )
+    both = {**first, **second}
+    packages = ", ".join(f"{name} {both[name]}" for name in PACKAGES if name in both)
+    same = {**one, "packages": packages}
+    alike = same == {**other, "packages": packages} and {**second, **first} == both
+    return same if alike else None
+
+
 def _return_free_memory() -> None:
     """Freed memory that the C library keeps would hide what the next fit takes."""
     with suppress(OSError, AttributeError, TypeError):  # only glibc has it

@@ -21,7 +21,7 @@ from . import (
     xdmm,
 )
 from .store import HERE, Row, read
-from .tables import Verdict, asked_and_measured
+from .tables import Verdict, asked_and_measured, machines
 
 BENCHMARKS: dict[str, ModuleType] = {
     "speed": speed,
@@ -54,15 +54,11 @@ def write() -> str:
     verdicts: list[Verdict] = []
     for name, result in found.items():
         verdicts += BENCHMARKS[name].verdicts(result["rows"])
-    machines: dict[str, list[str]] = {}
-    for name, result in found.items():
-        text = "\n".join(f"- {key}: {value}" for key, value in result["machine"].items())
-        machines.setdefault(text, []).append(name)
     parts = [
         "# Results\n\nWritten by `python -m benchmarks report` from `results/*.json`; "
-        "`python -m benchmarks all` measures everything anew.\n",
+        "`python -m benchmarks all --again` measures everything anew.\n",
         f"## Asked and measured\n\n{asked_and_measured(verdicts)}\n",
-        *(f"## The machine ({', '.join(names)})\n\n{text}\n" for text, names in machines.items()),
+        *machines(found),
         *(section(name, result["rows"]) for name, result in found.items()),
     ]
     text = "\n".join(parts)

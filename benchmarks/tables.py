@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from .scores import Interval
 
 
 class Verdict(NamedTuple):
@@ -31,6 +33,20 @@ def spread(ratio: dict[str, float], digits: int = 1) -> str:
 
 def mean_sd(summary: dict[str, float], digits: int = 3) -> str:
     return f"{summary['mean']:.{digits}f} ± {summary['sd']:.{digits}f}"
+
+
+def signed(difference: Interval, digits: int = 3) -> str:
+    mean, low, high = (f"{value:+.{digits}f}" for value in difference[:3])
+    return f"{mean} ({low} to {high})"
+
+
+def machines(found: Mapping[str, dict[str, Any]]) -> list[str]:
+    """A section for each machine that the results files name."""
+    named: dict[str, list[str]] = {}
+    for name, result in found.items():
+        text = "\n".join(f"- {key}: {value}" for key, value in result["machine"].items())
+        named.setdefault(text, []).append(name)
+    return [f"## The machine ({', '.join(names)})\n\n{text}\n" for text, names in named.items()]
 
 
 def asked_and_measured(verdicts: Sequence[Verdict]) -> str:

@@ -9,10 +9,9 @@ import time
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from .data import LONG, SHORT, build
-from .scores import score
+from .scores import paired, score
 from .store import Options, Results, Row, say
 from .tables import Verdict, markdown
 
@@ -97,14 +96,13 @@ def _quality(model: str, name: str, settings: dict[str, Any], options: Options) 
                 cls(sampler=sampler, random_state=seed, **settings).fit(corpus.documents).labels_
             )
             values.append(score(corpus.classes, labels)["nmi"])
-    apart = np.subtract(nmi["blocked"], nmi["gibbs"])
-    wide = student.ppf(0.975, n_seeds - 1) if n_seeds > 1 else float("nan")
-    half = float(wide * apart.std(ddof=1) / n_seeds**0.5)
-    say(f"{model}, {name}: {apart.mean():+.4f} ± {half:.4f}, {time.perf_counter() - start:.0f} s")
+    apart = paired(nmi["blocked"], nmi["gibbs"])
+    half = apart.high - apart.mean
+    say(f"{model}, {name}: {apart.mean:+.4f} ± {half:.4f}, {time.perf_counter() - start:.0f} s")
     return {
         "gibbs": float(np.mean(nmi["gibbs"])),
         "blocked": float(np.mean(nmi["blocked"])),
-        "difference": float(apart.mean()),
+        "difference": apart.mean,
         "half": half,
         "seeds": n_seeds,
     }

@@ -1,4 +1,4 @@
-"""X-DMM's tables and figures: index, time and sweeps by K, agreement with classes, symmetric beta."""
+"""X-DMM's tables and figures, measured: index, time and sweeps by K, perplexity, agreement, threads."""
 
 from __future__ import annotations
 
@@ -9,13 +9,31 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from .chains import end, reached, series, thin, warm_chain
+from .chains import Chain, chain, end, reached, series, warm_chain
 from .data import Corpus, cut, load
-from .pool import spread
-from .scores import score, summaries
+from .scores import score
 from .store import Options, Results, Row, say
-from .tables import Verdict, markdown, mean_sd, number
+from .tables import Verdict
+from .xdmm_tables import (
+    BLOCKED,
+    CORPORA,
+    DRAWN,
+    FREQUENCY,
+    GIBBS,
+    MEAN,
+    MH,
+    NEAR,
+    ONLINE,
+    PARALLEL,
+    SPAN,
+    all_tables,
+    by_cell,
+    means,
+    of_section,
+    shown_at,
+)
 
 TITLE = "X-DMM: index, Metropolis-Hastings, agreement"
 NOTE = (
@@ -30,23 +48,34 @@ NOTE = (
     "the paper's, after 30 sweeps (metropolis: 100). Beta by frequency is in proportion to the word's "
     "share of all words and averages .1."
 )
-QUICK_STEP = 12  # every so-manieth text in a quick run
-NAMES = ("20ng", "ohsumed", "reuters")
-SECTIONS = ("index", "clusters", "nmi")
-SPAN = "ohsumed"  # the largest corpus there is
-BY_K = (20, 80, 160, 240)
-GIBBS, MH, BLOCKED, FREQUENCY = "gibbs", "metropolis", "blocked", "gibbs, beta by frequency"
-PARALLEL = "blocked, all cores"
-SWEEPS = {GIBBS: 30, BLOCKED: 30, FREQUENCY: 30, MH: 100}
+SECTIONS = ("nmi", "index", "clusters", "perplexity", "threads")
+TEXTS = {"ohsumed": "ohsumed_all", "reuters": "reuters21578"}
+SWEEPS = {GIBBS: 30, ONLINE: 30, BLOCKED: 30, FREQUENCY: 30, MEAN: 30, MH: 100}
+ONCE = (MEAN, BLOCKED, FREQUENCY)  # at twice the classes only
 MOST_SWEEPS = 2000
-NEAR = 0.002
-LEVELS = (1.02, 1.01, 1.005, 1.002)  # of the perplexity that the worse chain ends with
-PAPER_NMI = {  # GSDMM, X-DMM, X-DMM parallel at 2x and 4x the classes (Table 5)
-    "20ng": ("0.689 0.691 0.682", "0.687 0.681 0.689"),
-    "ohsumed": ("0.156 0.158 0.152", "0.156 0.154 0.153"),
-    "reuters": ("0.506 0.510 0.498", "0.519 0.514 0.509"),
-}
-PAPER_K = {"20ng": (40, 80), "ohsumed": (46, 92), "reuters": (232, 464)}
+LARGE = 30_000  # texts drawn; the nytimes of the paper has 300,000
+LEVELS = (
+    1.02,
+    1.01,
+    1.005,
+    1.002,
+)  # of the perplexity that the worse of gibbs and metropolis ends with
+
+
+class Size(NamedTuple):
+    """How much is measured: every so-manieth text, runs, sweeps, values of K."""
+
+    step: int = 1
+    seeds: int = 5
+    index_sweeps: int = 50
+    sweeps: int = 30
+    by_k: tuple[int, ...] = (20, 80, 160, 240)
+    k: int = 200
+    chains: int = 3
+    turns: int = 5
+
+
+QUICK = Size(step=24, seeds=2, index_sweeps=10, sweeps=12, by_k=(20, 80), k=40, chains=2, turns=2)
 
 
 class Task(NamedTuple):
@@ -61,31 +90,26 @@ class Task(NamedTuple):
 
 def run(options: Options) -> dict[str, Row]:
     results = Results("xdmm", options)
-    step = QUICK_STEP if options.quick else 1
+    size = QUICK if options.quick else Size()
     sections = options.choose(SECTIONS, quick=len(SECTIONS))
-    samplers = [GIBBS, *_metropolis()]
     if "nmi" in sections:
-        _nmi(results, [*samplers, BLOCKED, FREQUENCY], options.times(5, 1), step)
+        results.fill(_scored, _tasks(options.times(size.seeds, size.seeds), size.step))
     if "index" in sections:
-        for name in NAMES:
-            results.add(f"index, {name}", _index(name, samplers, 10 if options.quick else 50, step))
+        for name in CORPORA:
+            results.once(f"index, {name}", partial(_index, name, size))
     if "clusters" in sections:
-        chosen = BY_K[:2] if options.quick else BY_K
-        for n_clusters in chosen:
-            row = _by_k(n_clusters, samplers, SWEEPS[GIBBS], step, n_clusters == chosen[-1])
-            results.add(f"clusters, {n_clusters}", row)
+        for k in size.by_k:
+            results.once(f"clusters, {k}", partial(_clusters, k, size))
+    if "perplexity" in sections:
+        for seed in range(options.times(size.chains, size.chains)):
+            results.once(f"perplexity, {SPAN}, {seed}", partial(_perplexity, SPAN, seed, size))
+        results.once(f"perplexity, {DRAWN}, 0", partial(_perplexity, DRAWN, 0, size))
+    if "threads" in sections:
+        for name in ("20ng", SPAN):
+            for sampler in (BLOCKED, MEAN):
+                make = partial(_threads, name, sampler, size)
+                results.once(f"threads, {name}, {sampler}", make)
     return results.rows
-
-
-def _metropolis() -> list[str]:
-    """The sampler's name, where this version has it."""
-    from coterie import urns
-    from coterie.backends.base import How, get_backend
-
-    refusal = get_backend().supports(urns.finite(2, 0.1, np.full(2, 0.1)), How(sampler=MH))
-    if refusal:
-        say(f"{MH}: SKIPPED: {refusal}")
-    return [] if refusal else [MH]
 
 
 @lru_cache(maxsize=3)
@@ -93,93 +117,115 @@ def _corpus(name: str, step: int) -> tuple[Any, list[str]]:
     """Word counts as a CSR, and classes."""
     from sklearn.feature_extraction.text import CountVectorizer
 
+    if name == DRAWN:
+        return drawn(LARGE // step)
     if name == "20ng":
         corpus = load("20ng_tokens")
         corpus = Corpus(corpus.documents[::step], corpus.classes[::step])
     else:
-        file = {"ohsumed": "ohsumed_all", "reuters": "reuters21578"}[name]
-        corpus = cut(file, min_df=1, every_label=name == "ohsumed", step=step)
+        corpus = cut(TEXTS[name], min_df=1, every_label=name == "ohsumed", step=step)
     matrix = CountVectorizer(analyzer=list).fit_transform(corpus.documents)  # words are cut already
     return matrix, corpus.classes
 
 
-def _nmi(results: Results, systems: list[str], n_seeds: int, step: int) -> None:
-    """Table 5, and Figure 4 at K = 2x the classes."""
+def drawn(n_docs: int) -> tuple[Any, list[str]]:
+    """A stand-in for nytimes: texts of 331 words on average, drawn from a model fitted to the small
+    sample of that newspaper that is here, and the cluster of each."""
+    import coterie
+
+    rng = np.random.default_rng(2019)
+    documents = load("nyt_topmost_bow").documents
+    model = coterie.GSDMM(200, n_sweeps=10, random_state=0).fit(documents)
+    sizes = model.cluster_sizes_ / model.cluster_sizes_.sum()
+    z = np.sort(rng.choice(len(sizes), n_docs, p=sizes))
+    length = np.array([len(doc) for doc in documents])
+    length = np.rint(rng.choice(length, n_docs) * (331 / length.mean())).clip(1).astype(np.int64)
+    words = []
+    for k, phi in enumerate(model.model_.word_matrix()):
+        cumulated = np.cumsum(phi)
+        u = rng.random(int(length[z == k].sum())) * cumulated[-1]
+        words.append(np.searchsorted(cumulated, u).astype(np.int32))
+    ends = np.concatenate([[0], np.cumsum(length)])
+    tokens = np.concatenate(words)
+    shape = (n_docs, model.model_.word_matrix().shape[1])
+    matrix = sp.csr_matrix((np.ones(len(tokens), np.int32), tokens, ends), shape)
+    matrix.sum_duplicates()
+    order = rng.permutation(n_docs)
+    return matrix[order], [str(k) for k in z[order]]
+
+
+def _tasks(n_seeds: int, step: int) -> dict[str, Task]:
+    """Table 5, and Figure 4 at K = 2x the classes; corpus by corpus, the longest first."""
     tasks = [
         Task(name, times, system, seed, step)
-        for name in sorted(NAMES, key=lambda name: name != SPAN)  # the longest first
+        for name in sorted(CORPORA, key=lambda name: name != SPAN)
         for times in (4, 2)
         for seed in range(n_seeds)
-        for system in systems
-        if times == 2 or system != FREQUENCY
+        for system in SWEEPS
+        if times == 2 or system not in ONCE
     ]
-    found: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for task, scores in spread(_scored, tasks):
-        of = found.setdefault(f"nmi, {task.name}, {task.times}", {})
-        of.setdefault(task.system, []).append(scores)
-        shown = f"geometric NMI {scores['nmi_geometric']:.3f}, {scores['n_clusters']:.0f} clusters"
-        say(f"{task.name}, K = {task.times}x: {task.system}: seed {task.seed}: {shown}")
-    for name in NAMES:
-        classes = _corpus(name, step)[1]
-        for times in (2, 4):
-            key = f"nmi, {name}, {times}"
-            row: Row = {s: summaries(found[key][s]) for s in systems if s in found[key]}
-            results.add(key, {"K": times * len(set(classes)), "systems": row})
+    return {f"nmi, {t.name}, {t.times}, {t.system}, {t.seed}": t for t in tasks}
 
 
-def _scored(task: Task) -> dict[str, float]:
+def _scored(task: Task) -> Row:
     import coterie
 
     matrix, classes = _corpus(task.name, task.step)
+    k = task.times * len(set(classes))
     settings: dict[str, Any] = dict(alpha=0.1, beta=0.1, n_sweeps=SWEEPS[task.system], n_jobs=1)
-    kind: Any = coterie.GSDMM
-    if task.system == FREQUENCY:
-        settings["beta"] = coterie.word_beta(matrix, mean=0.1, by="frequency")
-    if task.system == MH:
-        kind = getattr(coterie, "XDMM", coterie.GSDMM)
-    sampler = GIBBS if task.system == FREQUENCY else task.system
-    n_clusters = task.times * len(set(classes))
-    model = kind(n_clusters, sampler=sampler, random_state=task.seed, **settings).fit(matrix)
-    return score(classes, model.labels_.tolist())
+    settings["random_state"] = task.seed
+    if task.system in (MH, MEAN):
+        model = coterie.XDMM(k, sampler=task.system, **settings)
+    elif task.system == BLOCKED:
+        model = coterie.GSDMM(k, sampler=BLOCKED, **settings)
+    else:
+        if task.system == FREQUENCY:
+            settings["beta"] = coterie.word_beta(matrix, mean=0.1, by="frequency")
+        start = "online" if task.system == ONLINE else "random"
+        model = coterie.GSDMM(k, sampler=GIBBS, init=start, **settings)
+    found = score(classes, model.fit(matrix).labels_.tolist())
+    return {"K": k, **{name: round(value, 4) for name, value in found.items()}}
 
 
-def _index(name: str, samplers: list[str], n_sweeps: int, step: int) -> Row:
+def _index(name: str, size: Size) -> Row:
     """Table 2, Figures 5 and 6: K = the classes."""
-    matrix, classes = _corpus(name, step)
+    matrix, classes = _corpus(name, size.step)
     n_clusters = len(set(classes))
-    chain = partial(warm_chain, matrix, n_clusters)
-    plain = chain(GIBBS, n_sweeps, classes=classes)
+    sweep = partial(warm_chain, matrix, n_clusters)
+    plain = sweep(GIBBS, size.index_sweeps, classes=classes)
     target = end(plain) - NEAR
-    chains = {GIBBS: plain}
-    if MH in samplers:
-        chains[MH] = chain(MH, MOST_SWEEPS, max_seconds=sum(plain.seconds), target=target)
-    row: Row = {
+    chains = {GIBBS: plain, **_rivals(sweep, plain, size.index_sweeps, target=target)}
+    n_jobs = os.cpu_count() or 1
+    chains[MEAN] = sweep(MEAN, size.index_sweeps, n_jobs=n_jobs, target=target)
+    return {
         "K": n_clusters,
         "n_docs": matrix.shape[0],
         "n_words": matrix.shape[1],
         "mean_length": float(matrix.sum() / matrix.shape[0]),
         "index_seconds": plain.index_seconds,
         "sampling_seconds": sum(plain.seconds),
-        "sweeps": n_sweeps,
-        "settled": {sampler: reached(of, target) for sampler, of in chains.items()},
-        "nmi": thin(plain.nmi),
-        "series": {GIBBS: series(plain)},
+        "sweeps": size.index_sweeps,
+        "settled": {label: reached(of, target) for label, of in chains.items()},
+        "series": series(plain),
     }
-    say(f"index, {name}: {row['index_seconds']:.3f} s of {row['sampling_seconds']:.1f} s")
-    return row
 
 
-def _by_k(n_clusters: int, samplers: list[str], n_sweeps: int, step: int, parallel: bool) -> Row:
-    """Table 3, and from its largest K Table 6 and Figure 2."""
-    matrix, _ = _corpus(SPAN, step)
-    chain = partial(warm_chain, matrix, n_clusters)
-    chains = {GIBBS: chain(GIBBS, n_sweeps)}
-    if MH in samplers:
-        chains[MH] = chain(MH, MOST_SWEEPS, max_seconds=sum(chains[GIBBS].seconds))
+def _rivals(sweep: Any, plain: Chain, n_sweeps: int, **how: Any) -> dict[str, Chain]:
+    """The chains beside gibbs: metropolis has as many seconds, the others as many sweeps."""
+    return {
+        ONLINE: sweep(GIBBS, n_sweeps, start="online", **how),
+        MH: sweep(MH, MOST_SWEEPS, max_seconds=sum(plain.seconds), **how),
+        PARALLEL: sweep(BLOCKED, n_sweeps, n_jobs=os.cpu_count() or 1, **how),
+    }
+
+
+def _clusters(n_clusters: int, size: Size) -> Row:
+    """Table 3."""
+    matrix, _ = _corpus(SPAN, size.step)
+    sweep = partial(warm_chain, matrix, n_clusters)
+    plain = sweep(GIBBS, size.sweeps)
+    chains = {GIBBS: plain, MH: sweep(MH, MOST_SWEEPS, max_seconds=sum(plain.seconds))}
     target = min(end(of) for of in chains.values())
-    if parallel:
-        n_jobs = os.cpu_count() or 1
-        chains[PARALLEL] = chain(BLOCKED, n_sweeps, n_jobs=n_jobs)
     row: Row = {"K": n_clusters, "n_docs": matrix.shape[0], "samplers": {}}
     for sampler, of in chains.items():
         row["samplers"][sampler] = {
@@ -189,147 +235,68 @@ def _by_k(n_clusters: int, samplers: list[str], n_sweeps: int, step: int, parall
             "sweeps": len(of.seconds),
             "seconds": sum(of.seconds),
             "perplexity": exp(-end(of)),
-            "levels": [reached(of, target - float(np.log(level))) for level in LEVELS],
-            "series": series(of),
         }
-        shown = row["samplers"][sampler]
-        say(
-            f"ohsumed, K = {n_clusters}: {sampler}: {shown['seconds_a_sweep']:.3f} s a sweep, "
-            f"{shown['sweeps']} sweeps, perplexity {shown['perplexity']:.1f}"
-        )
-    row["perplexities"] = [exp(-target) * level for level in LEVELS]
     return row
 
 
+def _perplexity(name: str, seed: int, size: Size) -> Row:
+    """Table 6 and Figure 2."""
+    matrix, classes = _corpus(name, size.step)
+    sweep = partial(warm_chain, matrix, size.k, seed=seed, classes=classes)
+    plain = sweep(GIBBS, size.sweeps)
+    chains = {GIBBS: plain, **_rivals(sweep, plain, size.sweeps)}
+    target = min(end(chains[label]) for label in (GIBBS, MH))
+    row: Row = {"K": size.k, "n_docs": matrix.shape[0], "chains": {}}
+    row["perplexities"] = [exp(-target) * level for level in LEVELS]
+    for label, of in chains.items():
+        levels = [reached(of, target - float(np.log(level))) for level in LEVELS]
+        row["chains"][label] = {
+            "seconds": sum(of.seconds),
+            "sweeps": len(of.seconds),
+            "perplexity": exp(-end(of)),
+            "levels": [at and at["seconds"] for at in levels],
+            "series": series(of),
+        }
+    say(f"perplexity, {name}, {seed}: seconds to the last level: {_last(row)}")
+    return row
+
+
+def _last(row: Row) -> str:
+    return ", ".join(f"{label} {of['levels'][-1]}" for label, of in row["chains"].items())
+
+
+def _threads(name: str, sampler: str, size: Size) -> Row:
+    """Figure 3: seconds a sweep on one thread and more; the numbers of threads take turns."""
+    matrix, classes = _corpus(name, size.step)
+    n_clusters, cores = len(set(classes)), os.cpu_count() or 1
+    counts = [n for n in (1, 2, 4, 8, 16, 32, 64) if n <= cores]
+    seconds: dict[str, list[float]] = {str(n): [] for n in counts}
+    chain(matrix[:300], n_clusters, sampler, 2, n_jobs=cores)  # compiles
+    for turn in range(size.turns):
+        for n in counts[:: 1 if turn % 2 else -1]:
+            of = chain(matrix, n_clusters, sampler, 10, seed=turn, n_jobs=n)
+            seconds[str(n)].append(median(of.seconds[5:]))
+    say(f"threads, {name}, {sampler}: " + ", ".join(f"{n}: {s}" for n, s in seconds.items()))
+    return {"K": n_clusters, "seconds": seconds}
+
+
 def table(rows: dict[str, Row]) -> str:
-    parts = []
-    of = {key: row for key, row in rows.items() if key.startswith("index")}
-    if of:
-        parts += ["**Table 2, Figure 5: K = the classes**", _index_table(of)]
-        if f"index, {SPAN}" in of:
-            title = "**Figure 6: perplexity and NMI by sweep, ohsumed, gibbs**"
-            parts += [title, _figure_6(of[f"index, {SPAN}"])]
-    of = {key: row for key, row in rows.items() if key.startswith("clusters")}
-    if of:
-        largest = max(of.values(), key=lambda row: row["K"])
-        parts += ["**Table 3: ohsumed by K**", _by_k_table(of)]
-        parts += [f"**Table 6: seconds to a perplexity, ohsumed, K = {largest['K']}**"]
-        parts += [
-            _levels_table(largest),
-            "**Figure 2: ln-likelihood per word after so many seconds**",
-        ]
-        parts += [_figure_2(largest)]
-    of = {key: row for key, row in rows.items() if key.startswith("nmi")}
-    if of:
-        parts += ["**Table 5 and Figure 4: geometric NMI**", _nmi_table(of)]
-    return "\n\n".join(parts)
-
-
-def _index_table(rows: dict[str, Row]) -> str:
-    head = ["corpus", "texts", "words", "length", "K", "index, ms", "sampling, ms", "share"]
-    head += ["gibbs settles, sweeps: s", "metropolis: s"]
-    lines = []
-    for key, row in rows.items():
-        index, sampling = row["index_seconds"], row["sampling_seconds"]
-        size = [row["n_docs"], row["n_words"], number(row["mean_length"], 1), row["K"]]
-        cost = [number(1000 * index, 0), f"{1000 * sampling:,.0f} ({row['sweeps']} sweeps)"]
-        settled = [_at(row["settled"], sampler) for sampler in (GIBBS, MH)]
-        lines.append([key.split(", ")[1], *size, *cost, f"{index / sampling:.2%}", *settled])
-    return markdown(head, lines)
-
-
-def _figure_6(row: Row) -> str:
-    likelihood = row["series"][GIBBS]["likelihood"]
-    sweeps = thin(range(1, row["sweeps"] + 1))
-    shown = np.unique(np.linspace(0, len(sweeps) - 1, 10).astype(int))
-    lines = [
-        ["perplexity", *(f"{exp(-likelihood[i]):,.0f}" for i in shown)],
-        ["NMI", *(f"{row['nmi'][i]:.3f}" for i in shown)],
-    ]
-    return markdown(["sweep", *(str(sweeps[i]) for i in shown)], lines)
-
-
-def _by_k_table(rows: dict[str, Row]) -> str:
-    head = ["K", "sampler", "ms a sweep, late", "settles, sweeps: s", "metropolis from sweep"]
-    head += ["sweeps in all", "s in all", "perplexity at the end"]
-    lines = []
-    for row in sorted(rows.values(), key=lambda row: row["K"]):
-        for sampler, of in row["samplers"].items():
-            cells = [
-                number(1000 * of["seconds_a_sweep"], 0),
-                _at({sampler: of["settled"]}, sampler),
-            ]
-            cells += [of["switched"] or "", of["sweeps"], number(of["seconds"], 1)]
-            lines.append([row["K"], sampler, *cells, number(of["perplexity"], 1)])
-        if MH not in row["samplers"]:
-            lines.append([row["K"], MH, "skipped: no such sampler", "", "", "", "", ""])
-    return markdown(head, lines)
-
-
-def _levels_table(row: Row) -> str:
-    lines = [
-        [sampler, *(number(at and at["seconds"], 2) for at in of["levels"])]
-        for sampler, of in row["samplers"].items()
-    ]
-    return markdown(["perplexity", *(f"{value:,.1f}" for value in row["perplexities"])], lines)
-
-
-def _figure_2(row: Row) -> str:
-    end = row["samplers"][GIBBS]["seconds"]
-    marks = [end * share for share in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)]
-    lines = []
-    for sampler, of in row["samplers"].items():
-        seconds, values = np.array(of["series"]["seconds"]), of["series"]["likelihood"]
-        at = [int(np.searchsorted(seconds, mark + 1e-3, side="right")) - 1 for mark in marks]
-        lines.append([sampler, *(f"{values[i]:.4f}" if i >= 0 else "-" for i in at)])
-    return markdown(["seconds", *(f"{mark:.1f}" for mark in marks)], lines)
-
-
-def _nmi_table(rows: dict[str, Row]) -> str:
-    systems = (GIBBS, MH, BLOCKED, FREQUENCY)
-    head = ["corpus", "K", "runs", *systems, "clusters of gibbs"]
-    head += ["paper: K: GSDMM, X-DMM, X-DMM parallel"]
-    lines = []
-    for key, row in rows.items():
-        name, times = key.split(", ")[1:]
-        which = 0 if times == "2" else 1
-        of = row["systems"]
-        cells = [mean_sd(of[s]["nmi_geometric"]) if s in of else "-" for s in systems]
-        paper = f"{PAPER_K[name][which]}: {PAPER_NMI[name][which]}"
-        n_runs, clusters = of[GIBBS]["nmi"]["n"], mean_sd(of[GIBBS]["n_clusters"], 1)
-        lines.append([name, row["K"], n_runs, *cells, clusters, paper])
-    return markdown(head, lines)
-
-
-def _at(settled: dict[str, Any], sampler: str) -> str:
-    """Sweeps and seconds to settle, as written in a table."""
-    if sampler not in settled:
-        return "skipped"
-    at = settled[sampler]
-    return "not reached" if at is None else f"{at['sweeps']}: {at['seconds']:.1f}"
+    tables = all_tables(rows)
+    return "\n\n".join(f"**{title}**\n\n{text}" for title, text in tables.items())
 
 
 def verdicts(rows: dict[str, Row]) -> list[Verdict]:
     found = []
-    for key, row in rows.items():
-        kind = key.split(", ")[0]
-        if kind == "index":
-            share = (
-                f"{row['index_seconds'] / row['sampling_seconds']:.2%} of {row['sweeps']} sweeps"
-            )
-            found.append(Verdict(f"X-DMM Table 2: {key}, its share", "reported", share, None))
-        if kind == "clusters" and MH in row["samplers"]:
-            ours, theirs = (row["samplers"][s]["levels"][-1] for s in (MH, GIBBS))
-            what = f"metropolis and gibbs to the same perplexity, ohsumed, K = {row['K']}"
-            measured = " and ".join(
-                "not reached" if at is None else f"{at['seconds']:.1f} s" for at in (ours, theirs)
-            )
-            found.append(Verdict(what, "reported", measured, None))
-        if kind == "nmi":
-            means = {s: of["nmi_geometric"]["mean"] for s, of in row["systems"].items()}
-            rest = ", ".join(
-                f"{s} {value - means[GIBBS]:+.3f}" for s, value in means.items() if s != GIBBS
-            )
-            what = f"X-DMM Table 5: {key.removeprefix('nmi, ')}x the classes: geometric NMI"
-            found.append(Verdict(what, "reported", f"gibbs {means[GIBBS]:.3f}; {rest}", None))
+    for key, row in of_section(rows, "index").items():
+        share = f"{row['index_seconds'] / row['sampling_seconds']:.2%} of {row['sweeps']} sweeps"
+        found.append(Verdict(f"X-DMM Table 2: {key}, its share", "reported", share, None))
+    for row in of_section(rows, "clusters").values():
+        what = f"metropolis and gibbs settle, ohsumed, K = {row['K']} (sweeps: s)"
+        both = [shown_at(row["samplers"][sampler]["settled"]) for sampler in (MH, GIBBS)]
+        found.append(Verdict(what, "reported", " and ".join(both), None))
+    for (name, times), cell in by_cell(rows).items():
+        values = means(cell)
+        rest = ", ".join(f"{s} {v - values[GIBBS]:+.3f}" for s, v in values.items() if s != GIBBS)
+        what = f"X-DMM Table 5: {name}, {times}x the classes: geometric NMI"
+        found.append(Verdict(what, "reported", f"gibbs {values[GIBBS]:.3f}; {rest}", None))
     return found

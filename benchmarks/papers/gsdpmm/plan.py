@@ -1,0 +1,188 @@
+"""What is measured for the GSDPMM paper: settings, keys of the rows, tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from typing import Any
+
+from ...data import LONG, OUTLIER, SHORT, Corpus, build
+from ...store import Options, Row
+from ..copies import Timed
+from ..fits import Ask, corpus_of, gsdpmm
+from ..gather import over_seeds
+
+SETS = dict(zip((*SHORT, LONG), ("Tweet", "TSet", "SSet", "TSSet", "20NG"), strict=True))
+NAMES = tuple(SETS)  # the short ones first: they are cheap
+DRAWN = (LONG, *SHORT[:2])  # the sets of the paper's figures
+CLASSES = dict(zip(NAMES, (89, 152, 152, 152, 20), strict=True))
+KS = {
+    "tweet": (50, 89, 150),
+    **dict.fromkeys(SHORT[1:], (100, 152, 200)),
+    LONG: (10, 20, 50),
+}
+LDA = ("LDA", "LDA, alpha = K/50", "LDA, alpha = 50/K")  # three readings of the paper's rule
+OTHERS = ("K-means", *LDA, "GSDMM")
+OURS = "GSDPMM"
+MAIN: dict[str, Any] = dict(alpha_per_doc=0.1, beta=0.02)
+# NMI of Table III, mean: GSDPMM, then K-means, LDA and GSDMM at the three K
+PAPER = {
+    LONG: (0.667, (0.235, 0.321, 0.348), (0.585, 0.602, 0.617), (0.613, 0.642, 0.656)),
+    "tweet": (0.875, (0.696, 0.725, 0.742), (0.775, 0.797, 0.811), (0.844, 0.862, 0.871)),
+    SHORT[1]: (0.873, (0.687, 0.721, 0.730), (0.769, 0.784, 0.806), (0.830, 0.852, 0.868)),
+    SHORT[2]: (0.891, (0.739, 0.756, 0.768), (0.848, 0.850, 0.862), (0.854, 0.867, 0.885)),
+    SHORT[3]: (0.912, (0.803, 0.837, 0.841), (0.867, 0.881, 0.904), (0.879, 0.898, 0.910)),
+}
+SWEEPS = tuple(range(1, 11))
+STEPS = tuple(range(10, 101, 10))  # LDA's
+ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # times the number of documents: two decades
+BETAS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
+COPIES = (1, 2, 5, 10)
+WORDS, N_WORDS, N_CLUSTERS = "table IV", 10, 18
+INJECTED = 100
+TIMED = ("GSDPMM", "GSDMM", "K-means", "LDA")
+
+
+def main_key(name: str, system: str, k: int | None = None) -> str:
+    return f"table III, {name}, {system}" + ("" if k is None else f" K={k}")
+
+
+def point_key(name: str, alpha_per_doc: float = 0.1, beta: float = 0.02) -> str:
+    """A point of Figures 5, 6, 9 and 10; the one that they share is measured once."""
+    return f"figure, {name}, alpha={alpha_per_doc:g} D beta={beta:g}"
+
+
+def outlier_key(alpha_per_doc: float) -> str:
+    return f"outliers, alpha={alpha_per_doc:g} D"
+
+
+def steps_key(name: str) -> str:
+    return f"figure 2, {name}, K-means"
+
+
+def time_key(name: str, system: str, n_copies: int) -> str:
+    return f"figure 3, {name}, {system}, x{n_copies}"
+
+
+def settings_of(system: str, k: int) -> tuple[str, dict[str, Any]]:
+    """The paper's settings (V-A) of the system that `fits` knows by the name given."""
+    if system == "GSDMM":
+        return "gsdmm", dict(n_clusters=k, alpha=0.1, beta=0.1, n_sweeps=10)
+    if system == "K-means":
+        return "kmeans", dict(n_clusters=k, n_init=10, max_iter=10)
+    alpha = dict(zip(LDA, (1 / 50, k / 50, 50 / k), strict=True))[system]
+    return "lda", dict(n_clusters=k, alpha=alpha, eta=0.1, n_sweeps=100)
+
+
+def table_3(names: list[str], options: Options, systems: tuple[str, ...]) -> dict[str, Ask]:
+    n_runs, limit = options.times(20), _limit(options)
+    tasks: dict[str, Ask] = {}
+    for name in names:
+        if OURS in systems:
+            ask = Ask(name, "gsdpmm", 0, {**MAIN, "n_sweeps": 10}, SWEEPS, limit)
+            tasks |= over_seeds(main_key(name, OURS), ask, n_runs)
+        for system in [system for system in OTHERS if system in systems]:
+            for k in [CLASSES[name]] if options.quick else KS[name]:
+                fit, settings = settings_of(system, k)
+                curve = STEPS if fit == "lda" else SWEEPS if fit == "gsdmm" else ()
+                curve = curve if k == CLASSES[name] else ()
+                ask = Ask(name, fit, 0, settings, curve, limit)
+                n = min(n_runs, 5) if system in LDA[1:] else n_runs
+                tasks |= over_seeds(main_key(name, system, k), ask, n)
+    return tasks
+
+
+def _limit(options: Options) -> int | None:
+    return 2000 if options.quick else None
+
+
+def few(options: Options, name: str) -> int:
+    """Runs of a figure's point: fewer on the long texts, where nothing varies much."""
+    return options.times(5 if name == LONG else 20)
+
+
+def figures(names: list[str], options: Options) -> dict[str, Ask]:
+    points = [*(dict(alpha_per_doc=a) for a in ALPHAS), *(dict(beta=b) for b in BETAS)]
+    tasks: dict[str, Ask] = {}
+    for name in [name for name in names if name in DRAWN]:
+        for point in points[:: 3 if options.quick else 1]:
+            ask = Ask(
+                name, "gsdpmm", 0, {**MAIN, **point, "n_sweeps": 5}, (), _limit(options), True
+            )
+            tasks |= over_seeds(point_key(name, **point), ask, few(options, name))
+    return tasks
+
+
+def convergence(names: list[str], options: Options) -> dict[str, Ask]:
+    """Figure 2's k-means, from one start; the others are looked at during the runs of Table III."""
+    tasks: dict[str, Ask] = {}
+    for name in [name for name in names if name in DRAWN]:
+        settings = dict(n_clusters=CLASSES[name], n_steps=SWEEPS[-1])
+        ask = Ask(name, "kmeans_steps", 0, settings, SWEEPS, _limit(options), True)
+        tasks |= over_seeds(steps_key(name), ask, options.times(5))
+    return tasks
+
+
+def times(quick: bool) -> dict[str, Timed]:
+    tasks: dict[str, Timed] = {}
+    for name, k in ((SHORT[1], 200), (LONG, 50))[: 1 if quick else None]:
+        for n in COPIES[: 2 if quick else None]:
+            for system in TIMED[: 2 if quick else None]:
+                fit, settings = (
+                    ("gsdpmm", dict(beta=0.02, n_sweeps=10))
+                    if system == OURS
+                    else settings_of(system, k)
+                )
+                settings.pop("n_init", None)
+                limit = 2000 if quick else None
+                tasks[time_key(name, system, n)] = Timed(name, n, fit, settings, limit)
+    return tasks
+
+
+def outlier_tasks(options: Options, limit: int | None) -> dict[str, Ask]:
+    tasks: dict[str, Ask] = {}
+    for alpha in ALPHAS[:: 3 if options.quick else 1]:
+        settings = {**MAIN, "alpha_per_doc": alpha, "n_sweeps": 5}
+        ask = Ask(LONG, "gsdpmm", 0, settings, limit=limit)
+        tasks |= over_seeds(outlier_key(alpha), ask, options.times(20))
+    return tasks
+
+
+def outliers(ask: Ask) -> Row:
+    """V-D: of 100 documents of unknown words, how many are alone? And how many others are?"""
+    corpus = _with_outliers(ask.limit)
+    labels = gsdpmm(corpus, ask.seed, lambda *_: None, **ask.settings)
+    sizes = Counter(labels)
+    alone = [label for label, z in zip(corpus.classes, labels, strict=True) if sizes[z] == 1]
+    found = alone.count(OUTLIER)
+    return {"recall": found / INJECTED, "false_alarms": len(alone) - found}
+
+
+@lru_cache(maxsize=1)
+def _with_outliers(limit: int | None) -> Corpus:
+    return build({"name": LONG, "outliers": INJECTED, "place": "after", "limit": limit})
+
+
+def words(limit: int | None) -> Row:
+    """Table IV: size, commonest class and first words of every large cluster, one run."""
+    import coterie
+
+    corpus = corpus_of(LONG, limit)
+    model = coterie.GSDPMM(
+        alpha=MAIN["alpha_per_doc"] * corpus.n_docs,
+        beta=MAIN["beta"],
+        n_sweeps=5,
+        init="one",
+        random_state=0,
+    ).fit(corpus.documents)
+    found = []
+    top = model.top_words(N_WORDS)
+    for k in sorted(range(model.n_clusters_), key=lambda k: -model.cluster_sizes_[k])[:N_CLUSTERS]:
+        classes = Counter(
+            label for label, z in zip(corpus.classes, model.labels_, strict=True) if z == k
+        )
+        label, n = classes.most_common(1)[0]
+        size = int(model.cluster_sizes_[k])
+        row = {"size": size, "class": label, "share": round(n / size, 4)}
+        found.append({**row, "words": [word for word, _ in top[k]]})
+    return {"n_docs": corpus.n_docs, "n_clusters": int(model.n_clusters_), "clusters": found}

@@ -1,0 +1,164 @@
+"""What a paper's module hands to the report: parts, plots, claims, and what could only be quoted.
+
+A module has `TITLE`, `CITATION`, `FOUND`, `QUOTED`, `run`, `parts` and `claims` (see `Paper`);
+`parts` and `claims` make do with whatever rows there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from ..scores import Interval, summary
+from ..store import HERE, Options, Results, Row, say
+from ..tables import markdown, signed
+
+HOME = HERE / "papers"
+Gains = dict[str, Interval | None]  # a paired difference by name; None: a row is missing
+MOST_NAMED = 4
+Points = list[tuple[float, float]]
+
+
+class Plot(NamedTuple):
+    """A figure: lines of (x, y) points, by name. `name` is the file's stem."""
+
+    name: str
+    x: str
+    y: str
+    lines: dict[str, Points]
+    log_x: bool = False
+
+
+class Part(NamedTuple):
+    """A table or figure of the paper: its settings and ours, and what came out beside what it says."""
+
+    title: str
+    settings: str
+    body: str
+    plots: tuple[Plot, ...] = ()
+
+
+class Claim(NamedTuple):
+    """What the paper says, what was measured, and whether it holds; None: not (yet) measured."""
+
+    says: str
+    measured: str
+    holds: bool | None
+
+
+class Quoted(NamedTuple):
+    """What could not be measured here: the paper's number, and the reason."""
+
+    what: str
+    paper: str
+    why: str
+
+
+class Paper(Protocol):
+    """The module of one paper. `FOUND`: what was learnt where ours differs (Markdown, may be empty).
+
+    Rows that the general report shows too are in its folder; such a module names their `FILES`."""
+
+    TITLE: str
+    CITATION: str
+    FOUND: str
+    QUOTED: Sequence[Quoted]
+
+    def run(self, options: Options) -> dict[str, Row]: ...
+    def parts(self, rows: dict[str, Row]) -> list[Part]: ...
+    def claims(self, rows: dict[str, Row]) -> list[Claim]: ...
+
+
+def results(paper: str, options: Options) -> Results:
+    """The rows of a paper, in `benchmarks/papers/results`."""
+    return Results(paper, options, HOME)
+
+
+def wins(says: str, gains: Gains) -> Claim:
+    """A claim of being better everywhere: it holds if every difference's interval is above zero.
+
+    The differences are paired, ours less theirs, by name; None where a row is missing. One
+    comparison that fails is enough for a no; a yes needs all of them."""
+    known = {name: gain for name, gain in gains.items() if gain is not None}
+    if not known:
+        return Claim(says, "not measured yet", None)
+    lost = [f"{name} {signed(gain)}" for name, gain in known.items() if not gain.above_zero]
+    least = min(known, key=lambda name: known[name].low)
+    measured = f"above zero in {len(known) - len(lost)} of {len(known)}"
+    measured += f"; not in {_some(lost)}" if lost else f"; least: {least} {signed(known[least])}"
+    missing = len(gains) - len(known)
+    if missing:
+        measured += f"; {missing} not measured yet"
+    return Claim(says, measured, False if lost else None if missing else True)
+
+
+def within(says: str, differences: Gains, bar: float) -> Claim:
+    """A claim of being the same: it holds if every interval lies within plus or minus the bar."""
+    known = {name: found for name, found in differences.items() if found is not None}
+    if not known:
+        return Claim(says, "not measured yet", None)
+    out = [n for n, found in known.items() if not -bar <= found.low <= found.high <= bar]
+    most = max(known, key=lambda name: abs(known[name].mean))
+    shown = [f"{name} {signed(known[name])}" for name in out or [most]]
+    measured = f"{len(known) - len(out)} of {len(known)} within ±{bar:g}; "
+    measured += f"{'not' if out else 'most'}: {_some(shown)}"
+    missing = len(known) < len(differences)
+    return Claim(says, measured, False if out else None if missing else True)
+
+
+def steady(says: str, runs: Mapping[str, Mapping[int, float]], bar: float) -> Claim:
+    """A claim that runs agree: it holds if every standard deviation is below the bar."""
+    known = {n: summary(list(of.values()))["sd"] for n, of in runs.items() if len(of) > 1}
+    if not known:
+        return Claim(says, "not measured yet", None)
+    low = all(sd < bar for sd in known.values())
+    shown = ", ".join(f"{name} {sd:.4f}" for name, sd in known.items())
+    return Claim(says, shown, low if len(known) == len(runs) or not low else None)
+
+
+def turned(gains: Gains) -> Gains:
+    """Theirs less ours."""
+    return {
+        name: None if g is None else Interval(-g.mean, -g.high, -g.low, g.n)
+        for name, g in gains.items()
+    }
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def claims_table(claims: Sequence[Claim]) -> str:
+    words = {True: "yes", False: "**no**", None: "not measured"}
+    rows = [[claim.says, claim.measured, words[claim.holds]] for claim in claims]
+    return markdown(["the paper says", "measured here", "holds"], rows)
+
+
+def draw(plots: Sequence[Plot], folder: Path) -> None:
+    """An SVG file for each, the same bytes for the same points."""
+    if not plots:
+        return
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        say('plots are not drawn: matplotlib is not installed. Try: pip install "coterie[bench]"')
+        return
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for plot in plots:
+        with matplotlib.rc_context({"svg.hashsalt": "coterie", "svg.fonttype": "none"}):
+            figure = Figure(figsize=(5, 3.2), layout="constrained")
+            axes = figure.add_subplot(xlabel=plot.x, ylabel=plot.y)
+            if plot.log_x:
+                axes.set_xscale("log")
+            for name, points in plot.lines.items():
+                axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)
+            axes.legend(fontsize="small")
+            axes.grid(alpha=0.3)
+            FigureCanvasSVG(figure).print_svg(
+                folder / f"{plot.name}.svg", metadata={"Date": None, "Creator": None}
+            )

@@ -1,0 +1,282 @@
+"""X-DMM's tables from the rows that `xdmm.py` measured, ours beside the paper's numbers."""
+
+from __future__ import annotations
+
+from math import exp, log
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from .scores import Interval, interval, paired, summary
+from .store import Row
+from .tables import markdown, mean_sd, number
+
+CORPORA = ("20ng", "ohsumed", "reuters")
+SPAN, DRAWN = "ohsumed", "nyt drawn"  # the largest corpus there is, and a larger one drawn
+GIBBS, MH, BLOCKED, MEAN = "gibbs", "metropolis", "blocked", "uncollapsed"
+ONLINE, FREQUENCY, PARALLEL = "online start", "beta by frequency", "blocked on all cores"
+NEAR = 0.002
+CALLED = {
+    GIBBS: "GSDMM (`gibbs`)",
+    ONLINE: "FGSDMM+ (`gibbs`, online start)",
+    MH: "X-DMM (`metropolis`)",
+    MEAN: "X-DMM parallel (`uncollapsed`, means)",
+    BLOCKED: "`blocked` (ours)",
+    PARALLEL: "`blocked` on all cores (ours)",
+    FREQUENCY: "`gibbs`, beta by frequency",
+}
+PAPER_INDEX = {  # Table 2: K, ms of indexing, ms of 50 sweeps
+    "20ng": (20, 196, 43305),
+    "ohsumed": (23, 375.3, 70760),
+    "reuters": (116, 64.3, 12210),
+}
+PAPER_BY_K = {  # Table 3: seconds a sweep and sweeps, Gibbs and MH
+    20: {GIBBS: (2.04, 30), MH: (0.456, 80)},
+    80: {GIBBS: (7.60, 38), MH: (0.493, 324)},
+    160: {GIBBS: (16.32, 45), MH: (0.534, 523)},
+    240: {GIBBS: (23.5, 48), MH: (0.54, 738)},
+}
+PAPER_K = {"20ng": (40, 80), "ohsumed": (46, 92), "reuters": (232, 464)}
+PAPER_NMI = {  # Table 5, at twice and four times the classes
+    "20ng": {
+        "K-means": (0.407, 0.392),
+        "LDA": (0.513, 0.448),
+        GIBBS: (0.689, 0.687),
+        ONLINE: (0.691, 0.689),
+        MH: (0.691, 0.681),
+        MEAN: (0.682, 0.689),
+    },
+    "ohsumed": {
+        "K-means": (0.138, 0.157),
+        "LDA": (0.141, 0.150),
+        GIBBS: (0.156, 0.156),
+        ONLINE: (0.156, 0.155),
+        MH: (0.158, 0.154),
+        MEAN: (0.152, 0.153),
+    },
+    "reuters": {
+        "K-means": (0.471, 0.485),
+        "LDA": (0.478, 0.482),
+        GIBBS: (0.506, 0.519),
+        ONLINE: (0.508, 0.517),
+        MH: (0.510, 0.514),
+        MEAN: (0.498, 0.509),
+    },
+}
+PAPER_LEVELS = {  # Table 6: seconds to a perplexity, nytimes, K = 200
+    "perplexity": (3981, 3941, 3901, 3881),
+    GIBBS: (440.6, 726.2, 1641.9, 4162.5),
+    ONLINE: (401.1, 703.3, 1811.6, 3423.3),
+    MH: (268.6, 369.2, 565.8, 849.9),
+    PARALLEL: (78.9, 121.4, 170.4, 262.3),
+}
+
+
+def of_section(rows: dict[str, Row], section: str) -> dict[str, Row]:
+    """The rows of one section."""
+    return {key: row for key, row in rows.items() if key.startswith(f"{section}, ")}
+
+
+def all_tables(rows: dict[str, Row]) -> dict[str, str]:
+    """Each table or figure that there are rows for."""
+    makers = {
+        "Table 2: the index": index_table,
+        "Table 3: ohsumed by K": clusters_table,
+        "Table 5: geometric NMI": nmi_table,
+        "Table 6: seconds to a perplexity, K = 200": levels_table,
+        "Figure 3: threads": threads_table,
+        "Figure 4: symmetric beta, and by frequency": prior_table,
+        "Figure 5: K = the classes, sweeps: seconds until settled": settled_table,
+        "Figure 6: perplexity and NMI by sweep, ohsumed, gibbs": course_table,
+    }
+    tables = {title: make(rows) for title, make in makers.items()}
+    return {title: text for title, text in tables.items() if text}
+
+
+def index_table(rows: dict[str, Row]) -> str:
+    head = ["corpus", "texts", "words", "length", "K", "index, ms", "sampling, ms", "share"]
+    lines = []
+    for key, row in of_section(rows, "index").items():
+        name = key.split(", ")[1]
+        index, sampling = row["index_seconds"], row["sampling_seconds"]
+        size = [
+            f"{row['n_docs']:,}",
+            f"{row['n_words']:,}",
+            number(row["mean_length"], 1),
+            row["K"],
+        ]
+        cost = [number(1000 * index, 0), f"{1000 * sampling:,.0f} ({row['sweeps']} sweeps)"]
+        k, theirs, total = PAPER_INDEX[name]
+        paper = f"{k}: {theirs:g} of {total:,}, {theirs / total:.2%}"
+        lines.append([name, *size, *cost, f"{index / sampling:.2%}", paper])
+    return markdown([*head, "paper: K: index of sampling, share"], lines) if lines else ""
+
+
+def settled_table(rows: dict[str, Row]) -> str:
+    labels = (GIBBS, ONLINE, MH, PARALLEL, MEAN)
+    lines = [
+        [key.split(", ")[1], row["K"], *(shown_at(row["settled"].get(label)) for label in labels)]
+        for key, row in of_section(rows, "index").items()
+    ]
+    head = ["corpus", "K", *(CALLED[label] for label in labels)]
+    return markdown(head, lines) if lines else ""
+
+
+def course_table(rows: dict[str, Row]) -> str:
+    row = rows.get("index, ohsumed")
+    if row is None:
+        return ""
+    of = row["series"]
+    shown = np.unique(np.linspace(0, len(of["sweep"]) - 1, 10).astype(int))
+    lines = [
+        ["perplexity", *(f"{exp(-of['likelihood'][i]):,.0f}" for i in shown)],
+        ["NMI", *(f"{of['nmi'][i]:.3f}" for i in shown)],
+    ]
+    return markdown(["sweep", *(str(of["sweep"][i]) for i in shown)], lines)
+
+
+def clusters_table(rows: dict[str, Row]) -> str:
+    head = ["K", "sampler", "ms a sweep, late", "settles, sweeps: s", "metropolis from sweep"]
+    head += ["sweeps in all", "s in all", "perplexity at the end", "paper: ms a sweep, sweeps"]
+    lines = []
+    for row in sorted(of_section(rows, "clusters").values(), key=lambda row: row["K"]):
+        for sampler, of in row["samplers"].items():
+            cells = [number(1000 * of["seconds_a_sweep"], 0), shown_at(of["settled"])]
+            cells += [of["switched"] or "", of["sweeps"], number(of["seconds"], 1)]
+            seconds, sweeps = PAPER_BY_K[row["K"]][sampler]
+            paper = f"{1000 * seconds:,.0f}, {sweeps}"
+            lines.append([row["K"], sampler, *cells, number(of["perplexity"], 1), paper])
+    return markdown(head, lines) if lines else ""
+
+
+def shown_at(settled: dict[str, Any] | None) -> str:
+    """Sweeps and seconds to settle, as written in a table."""
+    if settled is None:
+        return "not reached"
+    return f"{settled['sweeps']}: {settled['seconds']:.1f}"
+
+
+def levels_table(rows: dict[str, Row]) -> str:
+    tables = [_levels(name, _of_corpus(rows, name)) for name in (SPAN, DRAWN)]
+    return "\n\n".join(table for table in tables if table)
+
+
+def _of_corpus(rows: dict[str, Row], name: str) -> list[Row]:
+    return list(of_section(rows, f"perplexity, {name}").values())
+
+
+def _levels(name: str, of: list[Row]) -> str:
+    """Means over the runs that reached a level."""
+    if not of:
+        return ""
+    levels = np.mean([row["perplexities"] for row in of], axis=0)
+    lines = []
+    for label in (GIBBS, ONLINE, MH, PARALLEL):
+        times = [row["chains"][label]["levels"] for row in of]
+        paper = ", ".join(f"{value:g}" for value in PAPER_LEVELS[label])
+        lines.append([CALLED[label], *map(_mean_seconds, zip(*times, strict=True)), paper])
+    ours, theirs = (f"{value:,.0f}" for value in levels), PAPER_LEVELS["perplexity"]
+    texts = f"{name}, {of[0]['n_docs']:,} texts, {len(of)} runs"
+    head = [f"{texts}: perplexity", *ours, f"paper: s to {', '.join(map(str, theirs))}"]
+    return markdown(head, lines)
+
+
+def _mean_seconds(times: tuple[float | None, ...]) -> str:
+    known = [value for value in times if value is not None]
+    if not known:
+        return "not reached"
+    some = f" ({len(known)} of {len(times)} runs)" if len(known) < len(times) else ""
+    return f"{np.mean(known):.2f}{some}"
+
+
+def speed_up(rows: dict[str, Row], level: int) -> Interval | None:
+    """ln of gibbs' seconds to a level over metropolis', over the runs in which both got there."""
+    of = [row["chains"] for row in _of_corpus(rows, SPAN)]
+    pairs = [(chains[GIBBS]["levels"][level], chains[MH]["levels"][level]) for chains in of]
+    found = [log(theirs / ours) for theirs, ours in pairs if theirs and ours]
+    return interval(found) if found else None
+
+
+def by_cell(rows: dict[str, Row]) -> dict[tuple[str, int], dict[str, dict[int, Row]]]:
+    """By corpus and times the classes, by system and seed: the scores of Table 5."""
+    found: dict[tuple[str, int], dict[str, dict[int, Row]]] = {}
+    for key, row in of_section(rows, "nmi").items():
+        _, name, times, system, seed = key.split(", ")
+        found.setdefault((name, int(times)), {}).setdefault(system, {})[int(seed)] = row
+    order = sorted(found, key=lambda cell: (CORPORA.index(cell[0]), cell[1]))
+    return {cell: found[cell] for cell in order if GIBBS in found[cell]}
+
+
+def means(cell: dict[str, dict[int, Row]]) -> dict[str, float]:
+    """The mean NMI of each system."""
+    return {
+        system: float(np.mean([run["nmi_geometric"] for run in runs.values()]))
+        for system, runs in cell.items()
+    }
+
+
+def apart(cell: dict[str, dict[int, Row]], ours: str, theirs: str = GIBBS) -> Interval | None:
+    """The paired difference in NMI over the seeds that both have."""
+    mine, other = cell.get(ours, {}), cell.get(theirs, {})
+    seeds = sorted(mine.keys() & other.keys())
+    if not seeds:
+        return None
+    return paired(*([runs[seed]["nmi_geometric"] for seed in seeds] for runs in (mine, other)))
+
+
+def nmi_table(rows: dict[str, Row]) -> str:
+    systems = (GIBBS, ONLINE, MH, MEAN, BLOCKED)
+    head = ["corpus", "K (paper)", "runs", *(CALLED[s] for s in systems), "clusters of gibbs"]
+    lines = []
+    for (name, times), cell in by_cell(rows).items():
+        which = 0 if times == 2 else 1
+        paper = PAPER_NMI[name]
+        cells = [_beside(cell.get(s), paper[s][which] if s in paper else None) for s in systems]
+        runs = list(cell[GIBBS].values())
+        clusters = mean_sd(summary([run["n_clusters"] for run in runs]), 1)
+        k = f"{runs[0]['K']} ({PAPER_K[name][which]})"
+        quoted = [f"({paper[s][which]:.3f})" for s in ("K-means", "LDA")]
+        lines.append([name, k, len(runs), *cells, clusters, *quoted])
+    return markdown([*head, "K-means (paper)", "LDA (paper)"], lines) if lines else ""
+
+
+def prior_table(rows: dict[str, Row]) -> str:
+    lines = []
+    for (name, _), cell in by_cell(rows).items():
+        difference = apart(cell, GIBBS, FREQUENCY)
+        if difference is not None:
+            both = [_beside(cell[system], None) for system in (GIBBS, FREQUENCY)]
+            shown = f"{difference.mean:+.4f} ({difference.low:+.4f} to {difference.high:+.4f})"
+            lines.append([name, cell[GIBBS][0]["K"], *both, shown])
+    head = ["corpus", "K", "symmetric beta", "beta by frequency", "symmetric less by frequency"]
+    return markdown(head, lines) if lines else ""
+
+
+def _beside(runs: dict[int, Row] | None, paper: float | None) -> str:
+    quoted = f" ({paper:.3f})" if paper is not None else ""
+    if not runs:
+        return f"-{quoted}"
+    return mean_sd(summary([run["nmi_geometric"] for run in runs.values()])) + quoted
+
+
+def threads_table(rows: dict[str, Row]) -> str:
+    found = of_section(rows, "threads")
+    if not found:
+        return ""
+    counts = list(next(iter(found.values()))["seconds"])
+    lines = []
+    for key, row in found.items():
+        _, name, sampler = key.split(", ")
+        cells = [f"{1000 * median(seconds):.0f}" for seconds in row["seconds"].values()]
+        gain = thread_gain(row)
+        shown = f"{exp(gain.mean):.2f}x ({exp(gain.low):.2f} to {exp(gain.high):.2f})"
+        lines.append([name, row["K"], CALLED[sampler], *cells, shown if len(counts) > 1 else "-"])
+    head = ["corpus", "K", "sampler", *(f"ms a sweep, {n} threads" for n in counts)]
+    return markdown([*head, f"speed-up on {counts[-1]}"], lines)
+
+
+def thread_gain(row: Row) -> Interval:
+    """ln of one thread's seconds over those of all, over the turns."""
+    one, most = row["seconds"]["1"], list(row["seconds"].values())[-1]
+    return interval([log(a / b) for a, b in zip(one, most, strict=True)])

@@ -1,0 +1,277 @@
+"""TSDPMM's and GPU-DMM's tables: runs kept one by one, what a difference is, and the claims."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
+
+from benchmarks import btm, gpudmm, nips, probe, store, tsdpmm
+from benchmarks.papers import gpudmm as gpudmm_paper
+from benchmarks.papers import report
+from benchmarks.papers import tsdpmm as tsdpmm_paper
+from benchmarks.store import Options, Results, Row
+
+SEVEN = (0.0, 0.1, 0.2, 0.3, 0.2, 0.1, 0.0)  # seven runs that differ a little
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The harness writes below here."""
+    for module in (store, report):
+        monkeypatch.setattr(module, "HERE", tmp_path)
+    monkeypatch.setattr(store.Results.__init__, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(report, "HOME", tmp_path / "papers")
+    return tmp_path
+
+
+# ---------------------------------------------------------------- rows
+
+
+def test_runs_are_kept_one_by_one_and_not_made_again(home: Path) -> None:
+    made: list[int] = []
+
+    def make(seed: int) -> Row:
+        if seed == 2 and made == [0, 1]:
+            raise KeyboardInterrupt
+        made.append(seed)
+        return {"value": seed}
+
+    with pytest.raises(KeyboardInterrupt):
+        Results("x", Options(), home).grow("a", 4, make)
+    made.append(-1)
+    row = Results("x", Options(), home).grow("a", 4, make)
+    assert made == [0, 1, -1, 2, 3]
+    assert [run["value"] for run in row["runs"]] == [0, 1, 2, 3]
+
+
+def test_again_makes_all_runs_anew(home: Path) -> None:
+    Results("x", Options(), home).grow("a", 3, lambda seed: {"value": 0})
+    row = Results("x", Options(again=True), home).grow("a", 2, lambda seed: {"value": 1})
+    assert row["runs"] == [{"value": 1}, {"value": 1}]
+
+
+def test_more_runs_keep_what_else_is_in_the_row(home: Path) -> None:
+    results = Results("x", Options(), home)
+    results.add("a", {"runs": [{"value": 5}], "n_pairs": 7})
+    assert results.grow("a", 2, lambda seed: {"value": seed})["n_pairs"] == 7
+
+
+MACHINE = {"processor": "one", "packages": "coterie 0.1.0, numpy 2.4.6"}
+
+
+def test_a_peer_installed_later_leaves_the_rows_alone() -> None:
+    peers = {**MACHINE, "packages": "coterie 0.1.0, numpy 2.4.6, bitermplus 1.0.0"}
+    assert probe.together(MACHINE, peers) == probe.together(peers, MACHINE) == peers
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {**MACHINE, "packages": "coterie 0.1.0, numpy 2.5.0"},
+        {**MACHINE, "processor": "another"},
+        {**MACHINE, "cores": "2"},
+        {"processor": "one", "memory": "1 GiB"},
+    ],
+)
+def test_another_machine_or_version_is_another(other: dict[str, str]) -> None:
+    assert probe.together(MACHINE, other) is None
+
+
+def test_a_version_of_a_peer_that_is_gone_is_remembered() -> None:
+    with_peer = {**MACHINE, "packages": MACHINE["packages"] + ", topica 0.62.0"}
+    both = probe.together(with_peer, MACHINE)
+    assert both is not None
+    newer = {**MACHINE, "packages": MACHINE["packages"] + ", topica 0.63.0"}
+    assert probe.together(both, newer) is None
+
+
+def test_the_report_takes_a_paper_s_rows_from_the_files_it_shares(home: Path) -> None:
+    for name, key in (("tsdpmm", "a"), ("nips", "b")):
+        Results(name, Options(), home).add(key, {"runs": []})
+    assert set(report._rows(report._files("tsdpmm", quick=False))) == {"a", "b"}
+    assert report._files("tsdpmm", quick=True) == {}
+
+
+@pytest.mark.parametrize("name", ["tsdpmm", "gpudmm"])
+def test_rows_measured_earlier_are_still_read(name: str) -> None:
+    paper = report.PAPERS[name]
+    rows = report._rows(report._files(name, quick=False))
+    assert len(paper.parts(rows)) >= 2
+    assert any(claim.holds is not None for claim in paper.claims(rows))
+
+
+@pytest.mark.parametrize("paper", [tsdpmm_paper, gpudmm_paper])
+def test_without_rows_nothing_is_claimed(paper: Any) -> None:
+    assert paper.parts({}) == []
+    assert all(claim.holds is None for claim in paper.claims({}))
+
+
+# ---------------------------------------------------------------- TSDPMM
+
+
+def days(gains: tuple[float, ...], lifelong: float = 0.0) -> Row:
+    """Two days; TSDPMM gains this much in each run, on the second day twice as much."""
+
+    def scores(value: float) -> Row:
+        return {"nmi": value, "nmi_geometric": value, "n_clusters": 3}
+
+    first, second = list(tsdpmm.PAPER)[:2]
+    runs = []
+    for g in gains:
+        late = {"DPMM": scores(0.3), "TSDPMM": scores(0.3 + 2 * g)}
+        late |= {
+            form: scores(0.3 + 2 * g + lifelong * (1 + g)) for form in (tsdpmm.L, tsdpmm.L_KEPT)
+        }
+        runs.append({first: {"DPMM": scores(0.3), "TSDPMM": scores(0.3 + g)}, second: late})
+    return {"runs": runs}
+
+
+def test_a_gain_is_over_the_means_of_runs_or_of_days() -> None:
+    row = days((0.1, 0.2, 0.3))
+    over_runs, over_days = tsdpmm.gain(row), tsdpmm.gain(row, over="days")
+    assert over_runs.mean == pytest.approx(over_days.mean) == pytest.approx(0.3)
+    assert (over_runs.n, over_days.n) == (3, 2)
+    assert tsdpmm.gain(row, days=["20N-1"]).mean == pytest.approx(0.2)
+
+
+def test_the_lifelong_gain_is_over_the_days_that_have_it() -> None:
+    found = tsdpmm.gain(days(SEVEN, lifelong=0.1), ours=tsdpmm.L, theirs="TSDPMM")
+    assert found.mean == pytest.approx(0.1 * (1 + np.mean(SEVEN)))
+
+
+@pytest.mark.parametrize(("sign", "holds"), [(1, True), (-1, False)])
+def test_tsdpmm_s_claims_follow_the_runs(sign: int, holds: bool) -> None:
+    gains = tuple(sign * (0.1 + value) for value in SEVEN)
+    row = days(gains, lifelong=sign * 0.1)
+    over_runs, over_days, lifelong, *_ = tsdpmm_paper.claims({tsdpmm.MAIN: row})
+    assert over_runs.holds is lifelong.holds is holds
+    assert over_days.holds is False  # two days, one gaining twice the other
+
+
+def test_a_lower_perplexity_is_a_gain() -> None:
+    runs = [
+        {"2013": {"DPMM": {"mixture": 300.0 + i}, "TSDPMM-P": {"mixture": 290.0 - i}}}
+        for i in range(4)
+    ]
+    assert nips.gain({"runs": runs}, 2013, "mixture").mean == pytest.approx(13.0)
+    assert nips.gain({"runs": runs}, 2013, "mixture").above_zero
+
+
+# ---------------------------------------------------------------- GPU-DMM
+
+
+def runs(level: float, wobble: float = 0.001) -> Row:
+    measures = ("nb", "sw", "sw_linear_svc", "pmi_5", "pmi_10", "pmi_20")
+    of = [
+        {**dict.fromkeys(measures, level + wobble * i), "n_clusters": 40, "seconds": 0.5}
+        for i in (0, 1, -1)
+    ]
+    return {"runs": [{**run, "nb": run["nb"] - 0.1 - wobble * i} for i, run in enumerate(of)]}
+
+
+def gpudmm_rows(ours: float, dmm: float, biterms: float | None) -> dict[str, Row]:
+    rows = {}
+    for k in gpudmm.SIZES:
+        rows |= {f"word2vec K={k}": runs(ours, 0.002), f"DMM K={k}": runs(dmm)}
+        if biterms is not None:
+            rows[f"BTM K={k}"] = runs(biterms)
+    return rows
+
+
+def held(rows: dict[str, Row]) -> dict[str, bool | None]:
+    return {claim.says.split(" (")[0]: claim.holds for claim in gpudmm_paper.claims(rows)}
+
+
+def test_gpudmm_s_claims_need_every_k_and_every_model() -> None:
+    found = held(gpudmm_rows(0.85, 0.8, biterms=None))
+    assert found["GPU-DMM beats DMM in accuracy"] is True
+    assert found["GPU-DMM beats DMM in coherence"] is True
+    assert found["GPU-DMM beats BTM in accuracy"] is None
+    assert found["SW beats NB in accuracy"] is None  # BTM's are missing
+    found = held(gpudmm_rows(0.85, 0.8, biterms=0.9))
+    assert found["GPU-DMM beats BTM in accuracy"] is False
+    assert found["GPU-DMM beats BTM in coherence"] is False
+    assert found["SW beats NB in accuracy"] is True
+
+
+@pytest.mark.parametrize(("slower", "holds"), [(2.0, True), (3.5, False)])
+def test_the_cost_is_held_against_three_times(slower: float, holds: bool) -> None:
+    dmm = [0.010, 0.011, 0.012]
+    ours = [slower * value * (1 + 0.01 * i) for i, value in enumerate(dmm)]
+    rows = {
+        key: {"seconds": {"DMM": {"all": dmm}, "word2vec": {"all": ours}}} for key in gpudmm.TIMES
+    }
+    assert gpudmm_paper.claims(rows)[-1].holds is holds
+
+
+def test_a_difference_without_a_row_is_none() -> None:
+    rows = {"DMM K=40": runs(0.8)}
+    assert gpudmm.gain(rows, ("BTM K=40", "sw"), ("DMM K=40", "sw")) is None
+    assert gpudmm.gain(rows, ("DMM K=40", "sw"), ("DMM K=40", "nb")) is not None
+
+
+def test_parts_show_ours_beside_the_paper_s() -> None:
+    parts = {part.title[:8]: part.body for part in gpudmm_paper.parts(gpudmm_rows(0.85, 0.8, 0.9))}
+    assert "| BTM | SW | 0.900 ± 0.001 (0.8100) |" in parts["Table 3."]
+    assert "| LF-DMM | - (0.7414) |" in parts["Table 5."]
+
+
+def test_when_all_rows_are_there_no_corpus_is_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = Results("gpudmm", Options(), home)
+    results.add("DMM K=40", {"runs": [{"sw": 0.8}] * gpudmm.RUNS})
+    monkeypatch.setattr(gpudmm, "snippets", lambda: pytest.fail("read the corpus"))
+    assert set(gpudmm.run(Options(only=("DMM K=40",)))) == {"DMM K=40"}
+
+
+def test_points_of_the_promotion_are_kept_one_by_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    class Model:
+        def fit(self, documents: Any) -> Model:
+            return self
+
+        def transform(self, documents: Any, method: str) -> np.ndarray:
+            return np.zeros((2, 2))
+
+    def estimator(*args: Any, promotion: float) -> Model:
+        asked.append(promotion)
+        return Model()
+
+    monkeypatch.setattr(gpudmm, "_estimator", estimator)
+    monkeypatch.setattr(gpudmm, "_accuracy", lambda *args: 0.5)
+    results = Results("gpudmm", Options(), home)
+    results.add(gpudmm.CURVE, {"0.0": {"mean": 0.4}})
+    gpudmm._promotions(40, gpudmm.Task([], np.zeros(0), [], None), results, Options(repeats=1))
+    assert asked == list(gpudmm.PROMOTIONS[1:])
+    kept = json.loads((home / "results" / "gpudmm.json").read_text())["rows"][gpudmm.CURVE]
+    assert len(kept) == len(gpudmm.PROMOTIONS)
+    assert kept["0.0"] == {"mean": 0.4}
+
+
+def test_documents_by_topic_are_the_paper_s_two_formulas() -> None:
+    phi, theta = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]), np.array([0.25, 0.75])
+    counts = np.array([[1, 1, 0], [0, 0, 2]])
+    nb, sw = btm.by_product(counts, phi, theta), btm.by_sum(counts, phi, theta)
+    weight = np.array([0.25 * 0.5 * 0.3, 0.75 * 0.1 * 0.1])
+    assert nb[0] == pytest.approx(weight / weight.sum())
+    given_word = phi * theta[:, None] / (phi * theta[:, None]).sum(axis=0)
+    assert sw[0] == pytest.approx(given_word[:, :2].mean(axis=1))
+    assert sw[1] == pytest.approx(given_word[:, 2])
+
+
+def test_btm_finds_two_topics() -> None:
+    pytest.importorskip("bitermplus", reason='bitermplus is in "coterie[bench]"')
+    documents = [["apple", "pear", "plum"], ["car", "road", "wheel"]] * 20
+    found = btm.fit(documents, 2, 50, seed=1, n_top=3)
+    assert {frozenset(words) for words in found.top} == {frozenset(doc) for doc in documents}
+    assert found.sw.sum(axis=1) == pytest.approx(np.ones(40))

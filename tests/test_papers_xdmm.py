@@ -1,0 +1,224 @@
+"""X-DMM's tables: chains, rows measured once, pairs by seed, and how "as accurate" is decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
+
+from benchmarks import chains, store, xdmm, xdmm_tables
+from benchmarks.chains import Chain, chain
+from benchmarks.papers import xdmm as paper
+from benchmarks.scores import interval
+from benchmarks.store import Options, Row
+from benchmarks.xdmm_tables import GIBBS, MH, ONLINE, PARALLEL
+
+
+@pytest.fixture(scope="module")
+def texts() -> tuple[Any, list[str]]:
+    """Sixty texts of three kinds, each with words of its own."""
+    rng = np.random.default_rng(1)
+    kinds = rng.integers(3, size=60)
+    counts = rng.poisson(0.05, (60, 30))
+    for i, kind in enumerate(kinds):
+        counts[i, 10 * kind : 10 * kind + 10] += rng.poisson(1.0, 10)
+    counts[:, 0] += 1
+    return sparse.csr_matrix(counts), [str(kind) for kind in kinds]
+
+
+# ---------------------------------------------------------------- chains
+
+
+def test_a_chain_stops_at_its_target_sweeps_or_time(texts: Any) -> None:
+    matrix, classes = texts
+    whole = chain(matrix, 6, GIBBS, 12, classes=classes)
+    assert len(whole.seconds) == len(whole.likelihood) == len(whole.nmi) == 12
+    target = whole.likelihood[3]
+    cut = chain(matrix, 6, GIBBS, 12, target=target)
+    at = chains.reached(whole, target)
+    assert at is not None
+    assert len(cut.seconds) == at["sweeps"] <= 4
+    assert len(chain(matrix, 6, GIBBS, 12, max_seconds=0.0).seconds) == 0
+
+
+def test_another_seed_is_another_chain_and_threads_are_not(texts: Any) -> None:
+    first = chain(texts[0], 6, "blocked", 5)
+    assert chain(texts[0], 6, "blocked", 5, n_jobs=2).likelihood == first.likelihood
+    assert chain(texts[0], 6, "blocked", 5, seed=1).likelihood != first.likelihood
+
+
+def test_the_pass_of_an_online_start_counts_as_a_sweep(texts: Any) -> None:
+    found = chain(texts[0], 6, GIBBS, 4, start="online")
+    assert found.drawn == ["online", GIBBS, GIBBS, GIBBS]
+    assert all(value > 0 for value in found.seconds)
+
+
+def test_a_series_is_thinned_alike() -> None:
+    n = 200
+    run = Chain(0.0, [0.1] * n, [-float(n - i) for i in range(n)], [GIBBS] * n, [0.5] * n)
+    found = chains.series(run)
+    assert {len(values) for values in found.values()} == {len(found["sweep"])}
+    assert len(found["sweep"]) <= chains.POINTS
+    assert (found["sweep"][0], found["sweep"][-1]) == (1, n)
+    assert found["seconds"][-1] == pytest.approx(20.0)
+    assert "nmi" not in chains.series(run._replace(nmi=[]))
+
+
+# ---------------------------------------------------------------- rows
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Any) -> list[str]:
+    """The harness writes below a new folder and reads a small corpus; names of corpora read."""
+    read: list[str] = []
+
+    def corpus(name: str, step: int) -> Any:
+        read.append(name)
+        return texts
+
+    def serial(function: Any, tasks: Any) -> Any:
+        for task in tasks:
+            yield task, function(task)
+
+    monkeypatch.setattr(store, "HERE", tmp_path)
+    monkeypatch.setattr(store.Results.__init__, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(store, "spread", serial)
+    monkeypatch.setattr(xdmm, "_corpus", corpus)
+    small = xdmm.Size(1, 2, index_sweeps=4, sweeps=4, by_k=(20,), k=5, chains=2, turns=2)
+    monkeypatch.setattr(xdmm, "QUICK", small)
+    return read
+
+
+def test_all_of_it_runs_once_and_is_shown(measured: list[str]) -> None:
+    rows = xdmm.run(Options(quick=True))
+    assert measured
+    titles = [part.title.split(".")[0] for part in paper.parts(rows)]
+    assert titles == [f"Table {n}" for n in (2, 3, 5, 6)] + [f"Figure {n}" for n in (2, 3, 4, 5, 6)]
+    assert all(claim.measured != "not measured yet" for claim in paper.claims(rows))
+    assert set(xdmm_tables.all_tables(rows)) == {
+        title for title in xdmm_tables.all_tables(rows) if title in xdmm.table(rows)
+    }
+    assert len(xdmm.verdicts(rows)) == 3 + 1 + 6
+    measured.clear()
+    assert xdmm.run(Options(quick=True)) == rows
+    assert measured == []
+
+
+def test_a_part_of_it_can_be_asked_for(measured: list[str]) -> None:
+    assert set(xdmm.run(Options(quick=True, only=("clusters",)))) == {"clusters, 20"}
+
+
+def test_every_fit_has_a_row_of_its_own() -> None:
+    tasks = xdmm._tasks(5, 1)
+    assert len(tasks) == 3 * 5 * (6 + 3)
+    assert all(len(key.split(", ")) == 5 for key in tasks)
+    assert not any(task.times == 4 for task in tasks.values() if task.system in xdmm.ONCE)
+
+
+def test_without_rows_nothing_is_claimed() -> None:
+    assert paper.parts({}) == []
+    assert xdmm.table({}) == ""
+    assert all(claim.holds is None for claim in paper.claims({}))
+
+
+# ---------------------------------------------------------------- agreement
+
+
+def agreement(system: str, values: dict[int, float], cell: str = "20ng, 2") -> dict[str, Row]:
+    return {
+        f"nmi, {cell}, {system}, {seed}": {"K": 40, "nmi_geometric": value, "n_clusters": 30}
+        for seed, value in values.items()
+    }
+
+
+def test_differences_are_paired_by_seed() -> None:
+    rows = agreement(GIBBS, {0: 0.5, 1: 0.6, 2: 0.7}) | agreement(MH, {2: 0.71, 1: 0.61, 4: 0.1})
+    found = xdmm_tables.apart(xdmm_tables.by_cell(rows)["20ng", 2], MH)
+    assert found is not None
+    assert (found.mean, found.n) == (pytest.approx(0.01), 2)
+
+
+def test_a_cell_without_gibbs_is_left_out_and_one_without_a_system_shown() -> None:
+    rows = agreement(MH, {0: 0.5}, "reuters, 2") | agreement(GIBBS, {0: 0.512}, "20ng, 4")
+    assert list(xdmm_tables.by_cell(rows)) == [("20ng", 4)]
+    table = xdmm_tables.nmi_table(rows)
+    assert "0.512 ± 0.000 (0.687)" in table
+    assert "| - (0.681) |" in table  # X-DMM, quoted only
+
+
+@pytest.mark.parametrize(
+    ("differences", "holds"),
+    [
+        ((0.001, -0.001, 0.0), True),
+        ((-0.011, -0.010, -0.009), True),  # worse, but by less than the margin
+        ((0.050, 0.051, 0.052), True),  # better is no failure
+        ((-0.031, -0.030, -0.029), False),
+        ((0.1, -0.1, 0.0), False),  # includes zero, but shows nothing
+    ],
+)
+def test_as_accurate_means_not_below_the_margin(
+    differences: tuple[float, ...], holds: bool
+) -> None:
+    assert paper.as_good("x", {"a": interval(differences)}).holds is holds
+
+
+def test_as_accurate_needs_every_cell() -> None:
+    good, bad = interval((0.001, -0.001)), interval((-0.05, -0.051))
+    assert paper.as_good("x", {"a": good, "b": None}).holds is None
+    assert paper.as_good("x", {"a": good, "b": bad}).holds is False
+    assert paper.as_good("x", {"a": None}).holds is None
+
+
+# ---------------------------------------------------------------- time
+
+
+def perplexity(seconds: dict[str, list[float | None]]) -> Row:
+    """A run whose chains reached the four levels after so many seconds."""
+    of = {name: {"levels": seconds.get(name, [1.0] * 4)} for name in (GIBBS, ONLINE, MH, PARALLEL)}
+    series = {"seconds": [1.0], "nmi": [0.5]}
+    return {
+        "K": 200,
+        "n_docs": 100,
+        "perplexities": [40.0, 30.0, 20.0, 10.0],
+        "chains": {name: {**row, "series": series} for name, row in of.items()},
+    }
+
+
+@pytest.mark.parametrize(("theirs", "holds"), [(4.0, True), (0.5, False)])
+def test_faster_is_the_ratio_over_runs(theirs: float, holds: bool) -> None:
+    rows = {
+        f"perplexity, ohsumed, {seed}": perplexity({GIBBS: [theirs * (1 + 0.01 * seed)] * 4})
+        for seed in range(3)
+    }
+    (claim,) = (c for c in paper.claims(rows) if "sooner" in c.says)
+    assert claim.holds is holds
+    assert f"{theirs * 1.01:.1f}" in claim.measured.split("x")[0]
+
+
+def test_a_level_that_was_not_reached_proves_nothing() -> None:
+    rows = {"perplexity, ohsumed, 0": perplexity({MH: [1.0, 1.0, 1.0, None]})}
+    (claim,) = (c for c in paper.claims(rows) if "sooner" in c.says)
+    assert claim.holds is None
+    assert "not reached" in xdmm_tables.levels_table(rows)
+
+
+@pytest.mark.parametrize(
+    ("two", "faster", "linear"), [(0.52, True, True), (0.75, True, False), (1.2, False, False)]
+)
+def test_threads_are_faster_and_nearly_in_proportion(
+    two: float, faster: bool, linear: bool
+) -> None:
+    seconds = {"1": [1.0, 1.01, 0.99], "2": [two, two * 1.005, two * 0.995]}
+    rows = {"threads, 20ng, blocked": {"K": 20, "seconds": seconds}}
+    assert [claim.holds for claim in paper.claims(rows)[-2:]] == [faster, linear]
+
+
+def test_one_core_shows_nothing_of_threads() -> None:
+    rows = {"threads, 20ng, blocked": {"K": 20, "seconds": {"1": [1.0, 1.1]}}}
+    assert [claim.holds for claim in paper.claims(rows)[-2:]] == [None, None]
+    assert "| - |" in xdmm_tables.threads_table(rows)
