@@ -12,7 +12,8 @@ import json
 import time
 from pathlib import Path
 
-from .front_door import SETS, rows_of
+from .data import rows_of
+from .front_door import SETS
 from .scores import score
 from .store import HERE, say
 

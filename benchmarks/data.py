@@ -78,7 +78,7 @@ def load(name: str) -> Corpus:
 
     Documents without a word are left out: they have no cluster, and systems count them differently.
     """
-    rows = _rows(name)
+    rows = rows_of(name)
     return _with_words([row["text"].split() for row in rows], rows)
 
 
@@ -87,12 +87,11 @@ def snippets() -> Corpus:
 
     Lower case, letters only, stop words out, words of three letters or more that three snippets
     or more hold, repeats within a snippet out."""
-    rows = _rows(SNIPPETS)
+    rows = rows_of(SNIPPETS)
     cut = [re.sub(r"[^a-z\s]", "", row["text"].lower()).split() for row in rows]
     stop = set(STOP_WORDS.split())
     docs = [[w for w in dict.fromkeys(doc) if len(w) >= 3 and w not in stop] for doc in cut]
-    frequency = Counter(word for doc in docs for word in doc)
-    return _with_words([[word for word in doc if frequency[word] >= 3] for doc in docs], rows)
+    return _with_words(frequent(docs, 3), rows)
 
 
 def reference_matrix(words: Sequence[str], limit: int | None = None) -> sp.csr_matrix:
@@ -103,7 +102,7 @@ def reference_matrix(words: Sequence[str], limit: int | None = None) -> sp.csr_m
 
     texts = []
     for name in REFERENCE:
-        found = [row["text"] for row in _rows(name)[:limit]]
+        found = [row["text"] for row in rows_of(name)[:limit]]
         texts += [text.partition("\n\n")[2] for text in found] if name == "20ng_raw" else found
     counter = CountVectorizer(vocabulary=words, token_pattern=r"[a-z]+", binary=True)
     return counter.transform(texts)
@@ -117,7 +116,7 @@ def cut(name: str, min_df: int = 2, every_label: bool = False, step: int = 1) ->
     by class, as a source with a folder a class has them; `step` reads every so-manieth text only."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    rows = _rows(name)[::step]
+    rows = rows_of(name)[::step]
     tokens = [
         [
             word
@@ -126,11 +125,9 @@ def cut(name: str, min_df: int = 2, every_label: bool = False, step: int = 1) ->
         ]
         for row in rows
     ]
-    found = Counter(word for doc in tokens for word in set(doc))
-    tokens = [[word for word in doc if found[word] >= min_df] for doc in tokens]
     pairs = [
         (doc, label)
-        for doc, row in zip(tokens, rows, strict=True)
+        for doc, row in zip(frequent(tokens, min_df), rows, strict=True)
         for label in (row["labels"] if every_label else [row["label"]])
         if doc
     ]
@@ -139,7 +136,8 @@ def cut(name: str, min_df: int = 2, every_label: bool = False, step: int = 1) ->
     return Corpus([doc for doc, _ in pairs], [label for _, label in pairs])
 
 
-def _rows(name: str) -> list[dict[str, Any]]:
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """A corpus as it is."""
     path = folder() / f"{name}.jsonl.gz"
     if not path.is_file():
         raise DataMissing(
@@ -147,6 +145,12 @@ def _rows(name: str) -> list[dict[str, Any]]:
         )
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
+
+
+def frequent(documents: list[list[str]], min_df: int) -> list[list[str]]:
+    """Only the words that at least so many documents hold."""
+    found = Counter(word for doc in documents for word in set(doc))
+    return [[word for word in doc if found[word] >= min_df] for doc in documents]
 
 
 def _with_words(tokens: list[list[str]], rows: list[dict[str, Any]]) -> Corpus:

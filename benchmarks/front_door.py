@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import resource
 import subprocess
@@ -11,9 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
 
-from .data import folder
+from .data import rows_of
 from .scores import score
 from .store import HERE, Options, Results, Row, read, say
 from .tables import Verdict, markdown, spread
@@ -55,12 +53,6 @@ def run(options: Options) -> dict[str, Row]:
             results.add(name, _cluster(name))
         say(f"{name}: {results.rows[name]}")
     return results.rows
-
-
-def rows_of(name: str) -> list[dict[str, Any]]:
-    """A corpus as it is."""
-    with gzip.open(folder() / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def _cluster(name: str) -> Row:
