@@ -9,13 +9,14 @@ import time
 from . import check, report
 from .data import DataMissing
 from .papers import report as papers
+from .peers import report as peers
 from .store import Options, say
 from .tables import asked_and_measured
 from .workers import WorkerFailed
 
 ABOUT = "Measure coterie beside its peers and write benchmarks/RESULTS.md."
 
-KITS = {"papers": papers}  # what resumes row by row and has a report of its own
+KITS = {"papers": papers, "peers": peers}  # what resumes row by row and has a report of its own
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         "what",
         choices=[*report.BENCHMARKS, "all", *KITS, "report", "check"],
         help="a benchmark; all of them; papers: the papers' tables and figures; "
+        "peers: the race on labelled sets; "
         "report: RESULTS.md from the results at hand; "
         "check: the reference implementation against an exact posterior",
     )

@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import median
 
 from .data import rows_of
+from .peers.report import race_rows
+from .peers.show import beside
 from .scores import score
 from .store import HERE, Options, Results, Row, read, say
 from .tables import Verdict, markdown, spread
@@ -20,8 +22,8 @@ TITLE = "The front door"
 NOTE = (
     "`coterie.cluster(texts)` with no parameters, the same for all sets (first table), and"
     " `coterie fit` on titles of reddit (second), each in a process of its own with compiled kernels."
-    " BERTopic: its default with MiniLM embeddings (`bertopic.py`, one run each on the same machine,"
-    " while other work ran beside it); its -1 counts as a cluster in NMI and ARI, as ours does."
+    " BERTopic: its default with MiniLM embeddings, from `python -m benchmarks peers` (else an earlier run"
+    " each on the same machine, with other work beside it); its -1 counts as a cluster, as ours does."
     " The hostile corpus of 10,000 texts, opened in Chromium, is `tests/test_hostile.py`."
 )
 SETS = (
@@ -144,11 +146,11 @@ def _beside(row: Row | None) -> list[str]:
     if row is None:
         return [""] * 5
     figures = [f"{row['nmi']:.3f}", f"{row['ari']:.3f}", f"{row['outliers']:.0%}"]
-    return [str(row["n_clusters"]), *figures, f"{row['seconds']:.0f}"]
+    return [f"{row['n_clusters']:.0f}", *figures, f"{row['seconds']:.0f}"]
 
 
 def table(rows: dict[str, Row]) -> str:
-    peer = read(HERE / "results" / "bertopic.json")
+    peer = read(HERE / "results" / "bertopic.json") | beside(race_rows(), "BERTopic")
     sets = [
         [
             name,

@@ -10,7 +10,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -46,14 +46,13 @@ class Watch:
 
 def machine() -> dict[str, str]:
     """Processor, memory and versions; nothing that names the host."""
-    versions = ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name)))
     return {
         "processor": _processor(),
         "cores": str(os.cpu_count()),
         "memory": _memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "packages": versions,
+        "packages": versions(PACKAGES),
     }
 
 
@@ -69,6 +68,11 @@ def together(one: dict[str, str], other: dict[str, str]) -> dict[str, str] | Non
     same = {**one, "packages": packages}
     alike = same == {**other, "packages": packages} and {**second, **first} == both
     return same if alike else None
+
+
+def versions(packages: Sequence[str]) -> str:
+    """The versions of those that are installed."""
+    return ", ".join(f"{name} {found}" for name in packages if (found := _version(name)))
 
 
 def _return_free_memory() -> None:

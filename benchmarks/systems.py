@@ -14,10 +14,11 @@ from .probe import Watch
 
 
 class Settings(NamedTuple):
-    """One fit. `n_clusters` None means the Dirichlet process, `alpha` None 0.1 D."""
+    """One fit. `n_clusters` None means the Dirichlet process, `alpha` None 0.1 D, no sweeps the
+    system's own number."""
 
     seed: int
-    n_sweeps: int
+    n_sweeps: int = 0
     n_clusters: int | None = None
     alpha: float | None = None
     beta: float = 0.02
@@ -63,11 +64,16 @@ def tomotopy(documents: Any, ask: Settings, watch: Watch) -> tuple[np.ndarray, A
     import tomotopy
 
     model = tomotopy.LDAModel(k=ask.n_clusters, alpha=ask.alpha, eta=ask.beta, seed=ask.seed)
+    return largest_topics(model, documents, ask, watch), None
+
+
+def largest_topics(model: Any, documents: Any, ask: Settings, watch: Watch) -> np.ndarray:
+    """Train a model of tomotopy; the largest topic of each document."""
     with watch():
         for doc in documents:
             model.add_doc(doc)
         model.train(ask.n_sweeps, workers=1)
-    return np.array([np.argmax(doc.get_topic_dist()) for doc in model.docs]), None
+    return np.array([np.argmax(doc.get_topic_dist()) for doc in model.docs])
 
 
 def bitermplus(documents: Any, ask: Settings, watch: Watch) -> tuple[np.ndarray, Any]:

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import traceback
 import warnings
 from contextlib import suppress
@@ -17,8 +18,13 @@ from typing import Any
 import numpy as np
 
 from .data import ROOT, Corpus, build
+from .peers import sets
+from .peers.fits import FITS
 from .probe import Watch
-from .systems import SYSTEMS, Settings
+from .systems import SYSTEMS, Fit, Settings
+from .vectors import VectorsMissing
+
+ALL: dict[str, Fit] = {**SYSTEMS, **FITS}
 
 ONE_THREAD = (
     "NUMBA_NUM_THREADS",
@@ -33,13 +39,27 @@ class WorkerFailed(RuntimeError):
     """A system could not do what was asked; the message says what."""
 
 
-class Worker:
-    """The asking end: `with Worker("topica") as w: w.load({"name": "tweet"}); w.fit(...)`."""
+class NotInstalled(WorkerFailed):
+    """A package or a file that the system needs is not there; the message says how to get it."""
 
-    def __init__(self, system: str) -> None:
+
+class TimedOut(WorkerFailed):
+    """The system was stopped, since it took longer than allowed."""
+
+
+class Worker:
+    """The asking end: `with Worker("topica") as w: w.load({"name": "tweet"}); w.fit(...)`.
+
+    `seconds` and `gigabytes` limit what one request may take: the process is killed, or told that
+    there is no more memory."""
+
+    def __init__(
+        self, system: str, *, seconds: float | None = None, gigabytes: float | None = None
+    ) -> None:
         self.system = system
+        self._seconds = seconds
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.workers", system],
+            [sys.executable, "-m", "benchmarks.workers", system, str(gigabytes or "")],
             cwd=ROOT,
             env=_environment(),
             stdin=subprocess.PIPE,
@@ -61,20 +81,35 @@ class Worker:
         return self._ask({"fit": settings, "labels": labels})
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        line, too_long = self._answer(json.dumps(request) + "\n")
+        if too_long:
+            raise TimedOut(f"{self.system}: took longer than {self._seconds:g} s")
+        if not line:
+            raise WorkerFailed(f"{self.system}: the process ended (status {self._process.wait()})")
+        reply = json.loads(line)
+        if "missing" in reply:
+            raise NotInstalled(f"{self.system}: {reply['missing']}")
+        if "error" in reply:
+            raise WorkerFailed(f"{self.system}: {reply['error']}")
+        return reply
+
+    def _answer(self, question: str) -> tuple[str, bool]:
+        """The line that comes back, or an empty one; and whether the time ran out."""
         assert self._process.stdin
         assert self._process.stdout
+        ran_out = threading.Event()
+        timer = threading.Timer(self._seconds or 0, lambda: (ran_out.set(), self._process.kill()))
+        if self._seconds:
+            timer.start()
         try:
-            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.write(question)
             self._process.stdin.flush()
             line = self._process.stdout.readline()
         except BrokenPipeError:
             line = ""
-        if not line:
-            raise WorkerFailed(f"{self.system}: the process ended (status {self._process.wait()})")
-        reply = json.loads(line)
-        if "error" in reply:
-            raise WorkerFailed(f"{self.system}: {reply['error']}")
-        return reply
+        finally:
+            timer.cancel()
+        return line, ran_out.is_set()
 
     def __enter__(self) -> Worker:
         return self
@@ -97,9 +132,11 @@ def _environment() -> dict[str, str]:
     return {"NUMBA_CACHE_DIR": cache, **os.environ, **dict.fromkeys(ONE_THREAD, "1")}
 
 
-def _serve(system: str) -> None:
+def _serve(system: str, gigabytes: str) -> None:
     """The answering end. Standard output is the protocol's: a library's prints go to stderr."""
     warnings.simplefilter("ignore")
+    if gigabytes:
+        _limit_memory(int(float(gigabytes) * 1e9))
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     corpus = Corpus([], [])
@@ -108,13 +145,16 @@ def _serve(system: str) -> None:
         reply: dict[str, Any] = {}
         try:
             if "load" in request:
-                corpus = build(request["load"])
+                spec = request["load"]
+                corpus = sets.build(spec) if "labelled" in spec else build(spec)
             elif "warm_up" in request:
-                SYSTEMS[system](corpus.documents[:200], Settings(**request["warm_up"]), Watch())
+                ALL[system](corpus.documents[:200], Settings(**request["warm_up"]), Watch())
             else:
                 reply = _fit(system, corpus, Settings(**request["fit"]), request["labels"])
         except ModuleNotFoundError as problem:
-            reply = {"error": f'{problem}. Try: pip install "coterie[bench]"'}
+            reply = {"missing": f'{problem}. Try: pip install "coterie[bench,bench-embeddings]"'}
+        except VectorsMissing as problem:
+            reply = {"missing": str(problem)}
         except Exception as problem:
             traceback.print_exc()
             reply = {"error": f"{type(problem).__name__}: {problem}"}
@@ -122,9 +162,19 @@ def _serve(system: str) -> None:
         answers.flush()
 
 
+def _limit_memory(n_bytes: int) -> None:
+    """Have allocations beyond this refused, where the system can."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))
+    except (ImportError, AttributeError, ValueError, OSError):
+        traceback.print_exc()
+
+
 def _fit(system: str, corpus: Corpus, settings: Settings, labels: bool) -> dict[str, Any]:
     watch = Watch()
-    z, model = SYSTEMS[system](corpus.documents, settings, watch)
+    z, model = ALL[system](corpus.documents, settings, watch)
     reply = {
         "seconds": watch.seconds,
         "peak_mb": watch.peak_mb,
@@ -141,4 +191,4 @@ def _fit(system: str, corpus: Corpus, settings: Settings, labels: bool) -> dict[
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):
-        _serve(sys.argv[1])
+        _serve(*sys.argv[1:])

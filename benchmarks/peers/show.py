@@ -1,0 +1,259 @@
+"""Tables of the race, its mean ranks, and coterie less each other system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count, takewhile
+from statistics import mean, median
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..scores import Interval, paired
+from ..store import Row
+from ..tables import Verdict, markdown, number, signed
+from .race import MEASURES, key
+from .roster import FOUND, GIVEN, SYSTEMS, System
+from .sets import SETS
+
+HEADS = {True: "K given: the number of classes", False: "K not given"}
+NOTHING = "Not measured yet."
+DECIDES = "ami"  # adjusted for chance: finding more clusters does not raise it by itself
+
+
+class Cell(NamedTuple):
+    """A system on a set: means over the seeds, or why there are none."""
+
+    figures: dict[str, float] | None
+    n_seeds: int = 0
+    why: str = ""
+
+
+Cells = dict[str, dict[str, Cell]]
+
+
+def gather(rows: dict[str, Row], told_k: bool) -> Cells:
+    """Sets in order, and in each the systems of one table that have a row there."""
+    found: Cells = {}
+    for name in SETS:
+        of = {
+            s: _cell(rows, name, system) for s, system in SYSTEMS.items() if system.told_k is told_k
+        }
+        cells = {system: cell for system, cell in of.items() if cell is not None}
+        if cells:
+            found[name] = cells
+    return found
+
+
+def _cell(rows: dict[str, Row], name: str, system: System) -> Cell | None:
+    keys = takewhile(rows.__contains__, (key(name, system.name, seed) for seed in count()))
+    at = [rows[k] for k in keys]
+    runs = [row for row in at if "skipped" not in row]
+    if not runs:
+        return Cell(None, 0, at[0]["skipped"]) if at else None
+    figures = {m: mean(row[m] for row in runs) for m in (*MEASURES, "n_clusters", "coverage")}
+    figures["seconds"] = median(row["seconds"] for row in runs)
+    peaks = [row["peak_mb"] for row in runs if row["peak_mb"] is not None]
+    if peaks:
+        figures["peak_mb"] = max(peaks)
+    if "vectors" in system.takes and f"{name}: embedding" in rows:
+        figures["embedding"] = rows[f"{name}: embedding"]["seconds"]
+    return Cell(figures, len(runs))
+
+
+def beside(rows: dict[str, Row], system: str) -> dict[str, dict[str, float]]:
+    """A system's figures by set, its embeddings' time included, for another benchmark's table."""
+    cells = gather(rows, SYSTEMS[system].told_k)
+    return {
+        name: of[system].figures
+        | {"seconds": total, "outliers": 1 - of[system].figures["coverage"]}
+        for name, of in cells.items()
+        if system in of and of[system].figures and (total := _seconds(of[system])) is not None
+    }
+
+
+def _seconds(cell: Cell) -> float | None:
+    """Of a fit and, where it needs them, the embeddings."""
+    of = cell.figures
+    return None if of is None else of["seconds"] + of.get("embedding", 0.0)
+
+
+# ---------------------------------------------------------------- ranks and differences
+def ranked(cells: Cells) -> tuple[list[str], list[str]]:
+    """The systems to rank, and the sets on which all of them were tried."""
+    tried = {system for of in cells.values() for system in of}
+    systems = [name for name, system in SYSTEMS.items() if name in tried and not system.only]
+    return systems, [name for name, of in cells.items() if all(s in of for s in systems)]
+
+
+def mean_ranks(cells: Cells, measure: str) -> dict[str, float]:
+    """Mean rank over the sets on which all were tried; who did not finish shares the last places."""
+    systems, names = ranked(cells)
+    if not names:
+        return {}
+    values = [
+        [_value(cells[name][system], measure, -np.inf) for system in systems] for name in names
+    ]
+    ranks = rankdata(-np.array(values), axis=1).mean(axis=0)
+    return dict(zip(systems, ranks.tolist(), strict=True))
+
+
+def _value(cell: Cell, measure: str, otherwise: float) -> float:
+    return otherwise if cell.figures is None else cell.figures[measure]
+
+
+def less(cells: Cells, ours: str, theirs: str, measure: str) -> tuple[Interval, int] | None:
+    """Ours less theirs over the sets both finished, and on how many ours is ahead."""
+    pairs = [
+        (of[ours].figures[measure], of[theirs].figures[measure])
+        for of in cells.values()
+        if ours in of and theirs in of and of[ours].figures and of[theirs].figures
+    ]
+    if not pairs:
+        return None
+    return paired(*zip(*pairs, strict=True)), sum(a > b for a, b in pairs)
+
+
+def verdicts(rows: dict[str, Row]) -> list[Verdict]:
+    """coterie against each other package, decided by AMI; yes only if the interval excludes zero."""
+    found = []
+    for told_k, ours in ((True, GIVEN), (False, FOUND)):
+        cells = gather(rows, told_k)
+        for theirs, system in SYSTEMS.items():
+            gap = less(cells, ours, theirs, DECIDES)
+            if system.ours or gap is None:
+                continue
+            interval, ahead = gap
+            others = [less(cells, ours, theirs, m) for m in MEASURES if m != DECIDES]
+            shown = [f"{DECIDES.upper()} {signed(interval)}"]
+            shown += [
+                f"{m.upper()} {signed(other[0])}"
+                for m, other in zip((m for m in MEASURES if m != DECIDES), others, strict=True)
+                if other
+            ]
+            measured = f"{', '.join(shown)}; ahead on {ahead} of {interval.n} sets"
+            what = f"{HEADS[told_k].split(':')[0]}: {ours} less {theirs}"
+            asked = f"{DECIDES.upper()} > 0 with its interval"
+            found.append(Verdict(what, asked, measured, interval.above_zero))
+    return found
+
+
+# ---------------------------------------------------------------- tables
+def overview(rows: dict[str, Row], told_k: bool) -> str:
+    """One line a system: ranks, means over the sets all finished, where it was best, what it took."""
+    cells = gather(rows, told_k)
+    systems, names = ranked(cells)
+    if not names:
+        return NOTHING
+    all_done = [n for n in names if all(cells[n][s].figures for s in systems)]
+    ranks = {measure: mean_ranks(cells, measure) for measure in MEASURES}
+    best = [max(systems, key=lambda s, n=n: _value(cells[n][s], DECIDES, -1)) for n in names]
+    lines = []
+    for system in sorted(systems, key=lambda s: ranks[DECIDES][s]):
+        of = [cells[name][system] for name in names]
+        done = [cell for cell in of if cell.figures]
+        means = [
+            number(mean(cells[n][system].figures[m] for n in all_done), 3) if all_done else "-"
+            for m in MEASURES
+        ]
+        lines.append(
+            [
+                f"**{system}**" if SYSTEMS[system].ours else system,
+                *(f"{ranks[measure][system]:.1f}" for measure in MEASURES),
+                *means,
+                best.count(system),
+                len(of) - len(done),
+                number(median(_seconds(cell) for cell in done) if done else None, 1),
+                number(max((c.figures.get("peak_mb", 0) for c in done), default=None), 0),
+            ]
+        )
+    head = ["system", *(f"rank, {m.upper()}" for m in MEASURES), *(m.upper() for m in MEASURES)]
+    head += [f"best {DECIDES.upper()} on", "not finished", "median s", "most MB"]
+    said = (
+        f"Mean ranks over {len(names)} sets, who did not finish last; NMI, AMI and ARI are means over "
+        f"the {len(all_done)} sets that all finished. Seconds include embeddings where they are used."
+    )
+    return f"{said}\n\n{markdown(head, lines)}"
+
+
+def differences(rows: dict[str, Row], told_k: bool) -> str:
+    """coterie's system less every other, over the sets both finished."""
+    cells, ours = gather(rows, told_k), GIVEN if told_k else FOUND
+    lines = []
+    for theirs in (s for s, system in SYSTEMS.items() if system.told_k is told_k and s != ours):
+        gaps = [less(cells, ours, theirs, measure) for measure in MEASURES]
+        if all(gaps):
+            ahead = [f"{signed(gap[0])}, {gap[1]} of {gap[0].n}" for gap in gaps if gap]
+            lines.append([theirs, *ahead])
+    head = [f"{ours} less", *(f"{m.upper()}, ahead on" for m in MEASURES)]
+    return markdown(head, lines) if lines else ""
+
+
+def matrices(rows: dict[str, Row], told_k: bool) -> str:
+    """A table a measure: sets by systems, the best of a set in bold."""
+    cells = gather(rows, told_k)
+    systems = [s for s in SYSTEMS if any(s in of for of in cells.values())]
+    parts = []
+    for title, measure in (
+        *((m.upper(), m) for m in MEASURES),
+        ("Clusters found (texts in one, where not all are)", "n_clusters"),
+        ("Seconds (+ embeddings)", "seconds"),
+        ("Peak MB of the fit", "peak_mb"),
+    ):
+        lines = []
+        for name, of in cells.items():
+            shown = [_shown(of.get(system), measure) for system in systems]
+            if measure in MEASURES:
+                _embolden(shown, [of.get(system) for system in systems], measure)
+            lines.append([name, rows[name]["n_classes"], *shown])
+        parts.append(f"**{title}**\n\n{markdown(['set', 'classes', *systems], lines)}")
+    return "\n\n".join(parts)
+
+
+def _shown(cell: Cell | None, measure: str) -> str:
+    if cell is None:
+        return ""
+    if cell.figures is None:
+        return cell.why.split(" on ")[0]
+    value = cell.figures.get(measure)
+    if measure == "n_clusters":
+        part = cell.figures["coverage"]
+        return number(value, 0) + (f" ({part:.0%})" if part < 1 else "")
+    if measure == "seconds" and "embedding" in cell.figures:
+        return f"{number(value, 1)} (+ {cell.figures['embedding']:,.0f})"
+    return number(value, {"seconds": 1, "peak_mb": 0}.get(measure, 3))
+
+
+def _embolden(shown: list[str], cells: Sequence[Cell | None], measure: str) -> None:
+    values = [-np.inf if c is None else _value(c, measure, -np.inf) for c in cells]
+    at = int(np.argmax(values))
+    if np.isfinite(values[at]):
+        shown[at] = f"**{shown[at]}**"
+
+
+def who() -> str:
+    """What each system is given and does."""
+    lines: list[list[Any]] = [
+        [system.name, "yes" if system.told_k else "no", system.takes, system.does]
+        for system in SYSTEMS.values()
+    ]
+    return markdown(["system", "K given", "takes", "settings"], lines)
+
+
+def which(rows: dict[str, Row]) -> str:
+    """The sets."""
+    lines = [
+        [
+            name,
+            *(f"{rows[name][size]:,}" for size in ("n_docs", "n_classes", "n_words")),
+            f"{rows[name]['mean_length']:.1f}",
+            rows[name]["language"],
+            "natural" if rows[name]["natural"] else "words",
+            number(rows.get(f"{name}: embedding", {}).get("seconds"), 0),
+        ]
+        for name in SETS
+        if name in rows
+    ]
+    head = ["set", "texts", "classes", "vocabulary", "words a text", "language", "text"]
+    return markdown([*head, "embedding, s"], lines)
