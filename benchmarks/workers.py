@@ -98,7 +98,12 @@ class Worker:
         assert self._process.stdin
         assert self._process.stdout
         ran_out = threading.Event()
-        timer = threading.Timer(self._seconds or 0, lambda: (ran_out.set(), self._process.kill()))
+
+        def stop() -> None:
+            ran_out.set()
+            self._process.kill()
+
+        timer = threading.Timer(self._seconds or 0, stop)
         if self._seconds:
             timer.start()
         try:

@@ -23,10 +23,9 @@ DECIDES = "ami"  # adjusted for chance: finding more clusters does not raise it 
 
 
 class Cell(NamedTuple):
-    """A system on a set: means over the seeds, or why there are none."""
+    """A system on a set: means over the seeds, or an empty dict and why."""
 
-    figures: dict[str, float] | None
-    n_seeds: int = 0
+    figures: dict[str, float]
     why: str = ""
 
 
@@ -51,32 +50,31 @@ def _cell(rows: dict[str, Row], name: str, system: System) -> Cell | None:
     at = [rows[k] for k in keys]
     runs = [row for row in at if "skipped" not in row]
     if not runs:
-        return Cell(None, 0, at[0]["skipped"]) if at else None
+        return Cell({}, at[0]["skipped"]) if at else None
     figures = {m: mean(row[m] for row in runs) for m in (*MEASURES, "n_clusters", "coverage")}
     figures["seconds"] = median(row["seconds"] for row in runs)
-    peaks = [row["peak_mb"] for row in runs if row["peak_mb"] is not None]
-    if peaks:
+    made = rows.get(f"{name}: embedding") if "vectors" in system.takes else None
+    if made:
+        figures["embedding"] = made["seconds"]
+    peaks = [row["peak_mb"] for row in (*runs, *([made] if made else ()))]
+    if None not in peaks:
         figures["peak_mb"] = max(peaks)
-    if "vectors" in system.takes and f"{name}: embedding" in rows:
-        figures["embedding"] = rows[f"{name}: embedding"]["seconds"]
-    return Cell(figures, len(runs))
+    return Cell(figures)
 
 
 def beside(rows: dict[str, Row], system: str) -> dict[str, dict[str, float]]:
     """A system's figures by set, its embeddings' time included, for another benchmark's table."""
-    cells = gather(rows, SYSTEMS[system].told_k)
+    cells = {n: of.get(system) for n, of in gather(rows, SYSTEMS[system].told_k).items()}
     return {
-        name: of[system].figures
-        | {"seconds": total, "outliers": 1 - of[system].figures["coverage"]}
-        for name, of in cells.items()
-        if system in of and of[system].figures and (total := _seconds(of[system])) is not None
+        name: {**cell.figures, "seconds": _seconds(cell), "outliers": 1 - cell.figures["coverage"]}
+        for name, cell in cells.items()
+        if cell and cell.figures
     }
 
 
-def _seconds(cell: Cell) -> float | None:
+def _seconds(cell: Cell) -> float:
     """Of a fit and, where it needs them, the embeddings."""
-    of = cell.figures
-    return None if of is None else of["seconds"] + of.get("embedding", 0.0)
+    return cell.figures["seconds"] + cell.figures.get("embedding", 0.0)
 
 
 # ---------------------------------------------------------------- ranks and differences
@@ -92,15 +90,14 @@ def mean_ranks(cells: Cells, measure: str) -> dict[str, float]:
     systems, names = ranked(cells)
     if not names:
         return {}
-    values = [
-        [_value(cells[name][system], measure, -np.inf) for system in systems] for name in names
-    ]
+    values = [[_value(cells[name][system], measure) for system in systems] for name in names]
     ranks = rankdata(-np.array(values), axis=1).mean(axis=0)
     return dict(zip(systems, ranks.tolist(), strict=True))
 
 
-def _value(cell: Cell, measure: str, otherwise: float) -> float:
-    return otherwise if cell.figures is None else cell.figures[measure]
+def _value(cell: Cell | None, measure: str) -> float:
+    """A figure; who has none is behind all."""
+    return cell.figures[measure] if cell and cell.figures else -np.inf
 
 
 def less(cells: Cells, ours: str, theirs: str, measure: str) -> tuple[Interval, int] | None:
@@ -148,13 +145,14 @@ def overview(rows: dict[str, Row], told_k: bool) -> str:
         return NOTHING
     all_done = [n for n in names if all(cells[n][s].figures for s in systems)]
     ranks = {measure: mean_ranks(cells, measure) for measure in MEASURES}
-    best = [max(systems, key=lambda s, n=n: _value(cells[n][s], DECIDES, -1)) for n in names]
+    highest = [max(_value(cells[name][system], DECIDES) for system in systems) for name in names]
     lines = []
     for system in sorted(systems, key=lambda s: ranks[DECIDES][s]):
         of = [cells[name][system] for name in names]
         done = [cell for cell in of if cell.figures]
+        best = [_value(c, DECIDES) == top > -np.inf for c, top in zip(of, highest, strict=True)]
         means = [
-            number(mean(cells[n][system].figures[m] for n in all_done), 3) if all_done else "-"
+            number(mean(cells[n][system].figures[m] for n in all_done) if all_done else None, 3)
             for m in MEASURES
         ]
         lines.append(
@@ -162,7 +160,7 @@ def overview(rows: dict[str, Row], told_k: bool) -> str:
                 f"**{system}**" if SYSTEMS[system].ours else system,
                 *(f"{ranks[measure][system]:.1f}" for measure in MEASURES),
                 *means,
-                best.count(system),
+                sum(best),
                 len(of) - len(done),
                 number(median(_seconds(cell) for cell in done) if done else None, 1),
                 number(max((c.figures.get("peak_mb", 0) for c in done), default=None), 0),
@@ -199,7 +197,7 @@ def matrices(rows: dict[str, Row], told_k: bool) -> str:
         *((m.upper(), m) for m in MEASURES),
         ("Clusters found (texts in one, where not all are)", "n_clusters"),
         ("Seconds (+ embeddings)", "seconds"),
-        ("Peak MB of the fit", "peak_mb"),
+        ("Peak MB of the fit, or of the embeddings if that is more", "peak_mb"),
     ):
         lines = []
         for name, of in cells.items():
@@ -214,7 +212,7 @@ def matrices(rows: dict[str, Row], told_k: bool) -> str:
 def _shown(cell: Cell | None, measure: str) -> str:
     if cell is None:
         return ""
-    if cell.figures is None:
+    if not cell.figures:
         return cell.why.split(" on ")[0]
     value = cell.figures.get(measure)
     if measure == "n_clusters":
@@ -226,7 +224,7 @@ def _shown(cell: Cell | None, measure: str) -> str:
 
 
 def _embolden(shown: list[str], cells: Sequence[Cell | None], measure: str) -> None:
-    values = [-np.inf if c is None else _value(c, measure, -np.inf) for c in cells]
+    values = [_value(cell, measure) for cell in cells]
     at = int(np.argmax(values))
     if np.isfinite(values[at]):
         shown[at] = f"**{shown[at]}**"
