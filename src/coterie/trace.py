@@ -105,11 +105,13 @@ def log_joint(urn: Urn, state: State, word_term: float) -> float:
         partition = float(log_rising(urn.size_prior, found).sum())
     else:
         partition = found.size * math.log(urn.open_weight) + float(gammaln(found).sum())
-    partition += float(log_rising(urn.seed_weight, state.size[:n_seeds]).sum())
     partition -= float(log_rising(mass, int(state.size.sum())))
     total = state.total[state.total > 0] * urn.unit
     words = word_term - float(log_rising(urn.beta_sum, total).sum())
-    return partition + words - _words_of_seeds(urn)
+    if n_seeds:
+        partition += float(log_rising(urn.seed_weight, state.size[:n_seeds]).sum())
+        words -= _words_of_seeds(urn)
+    return partition + words
 
 
 def _words_of_seeds(urn: Urn) -> float:
