@@ -28,16 +28,17 @@ CITATION = (
     "J. Yin, J. Wang. A model-based approach for text clustering with outlier detection. ICDE 2016."
 )
 FOUND = (
-    "LDA's prior: the paper says alpha = K/50 *following* Griffiths and Steyvers, whose rule is 50/K. "
-    "Either of them for each topic leaves LDA far below the paper's own numbers on short texts (K/50 is "
-    "1.8 for documents of nine words). The value used, .02 a topic (K/50 shared by the K topics), was not "
-    "read from the paper but picked by score: seven values (K/50, 50/K, .5, .1, .05, .02, .01 a topic) were "
-    "tried on Tweet against its labels, one or two runs each, and .02, the best of them, then once each on "
-    "TSet and SSet. So LDA is tuned on the sets it is judged on, which no other system here is; that is in its "
-    "favour. The two literal readings stand beside it.\n\n"
-    "The bars of *stable* (.02 of NMI; a fifth of the clusters), *almost all* (98%) and *linear* (.1 of the "
-    "exponent) are ours; the paper gives none but *less than 10* false alarms. Earlier benchmarks of these sets "
-    "(quality, outliers, scale) were known when they were set."
+    "LDA's prior: the paper says alpha = K/50 *following* Griffiths and Steyvers, whose rule is "
+    "50/K. Either of them for each topic leaves LDA far below the paper's own numbers on short "
+    "texts (K/50 is 1.8 for documents of nine words). The value used, .02 a topic (K/50 shared by "
+    "the K topics), was not read from the paper but picked by score: seven values (K/50, 50/K, .5, "
+    ".1, .05, .02, .01 a topic) were tried on Tweet against its labels, one or two runs each, and "
+    ".02, the best of them, then once each on TSet and SSet. So LDA is tuned on the sets it is "
+    "judged on, which no other system here is; that is in its favour. The two literal readings "
+    "stand beside it.\n\n"
+    "The bars of *stable* (.02 of NMI; a fifth of the clusters), *almost all* (98%) and *linear* "
+    "(.1 of the exponent) are ours; the paper gives none but *less than 10* false alarms. Earlier "
+    "benchmarks of these sets (quality, outliers, scale) were known when they were set."
 )
 QUOTED = (
     Quoted(
