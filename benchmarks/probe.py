@@ -70,11 +70,6 @@ def together(one: dict[str, str], other: dict[str, str]) -> dict[str, str] | Non
     return same if alike else None
 
 
-def versions(packages: Sequence[str]) -> str:
-    """The versions of those that are installed."""
-    return ", ".join(f"{name} {found}" for name in packages if (found := _version(name)))
-
-
 def _return_free_memory() -> None:
     """Freed memory that the C library keeps would hide what the next fit takes."""
     with suppress(OSError, AttributeError, TypeError):  # only glibc has it
@@ -93,6 +88,11 @@ def _resident_mb(field: str) -> float:
     status = Path("/proc/self/status").read_text()
     found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
     return int(found[1]) * 1024 / 1e6 if found else 0.0
+
+
+def versions(packages: Sequence[str]) -> str:
+    """The versions of those that are installed."""
+    return ", ".join(f"{name} {found}" for name in packages if (found := _version(name)))
 
 
 def _version(package: str) -> str | None:

@@ -86,14 +86,6 @@ def test_every_set_and_system_is_named_once() -> None:
 
 
 # ---------------------------------------------------------------- fits
-def test_distances_are_those_of_the_dense_rows() -> None:
-    from scipy.spatial.distance import pdist
-
-    rng = np.random.default_rng(0)
-    rows = fits.tf_idf([rng.choice(FRUIT + CARS, 4).tolist() for _ in range(7)])
-    assert fits._distances(rows, block=3) == pytest.approx(pdist(rows.toarray()), abs=1e-7)
-
-
 def test_hac_joins_what_is_alike() -> None:
     labels, _ = fits.hac([FRUIT, CARS, FRUIT[:2], CARS[:2]], Settings(0, n_clusters=2), Watch())
     assert labels[0] == labels[2] != labels[1] == labels[3]

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data import Corpus
+from ..papers import fits as papers
 from ..probe import Watch
 from ..systems import Fit, Settings, largest_topics
 from .embed import embedding
@@ -81,7 +83,8 @@ def kmeans(documents: Any, ask: Settings, watch: Watch) -> Labels:
     from sklearn.cluster import KMeans
 
     with watch():
-        labels = KMeans(ask.n_clusters, random_state=ask.seed).fit(tf_idf(documents)).labels_
+        rows = papers.tfidf(Corpus(documents, []))
+        labels = KMeans(ask.n_clusters, random_state=ask.seed).fit(rows).labels_
     return labels, None
 
 
@@ -89,14 +92,9 @@ def minibatch(documents: Any, ask: Settings, watch: Watch) -> Labels:
     from sklearn.cluster import MiniBatchKMeans
 
     with watch():
-        model = MiniBatchKMeans(ask.n_clusters, random_state=ask.seed).fit(tf_idf(documents))
-    return model.labels_, None
-
-
-def tf_idf(documents: Any) -> Any:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    return TfidfVectorizer(analyzer=list).fit_transform(documents)  # words are cut already
+        rows = papers.tfidf(Corpus(documents, []))
+        labels = MiniBatchKMeans(ask.n_clusters, random_state=ask.seed).fit(rows).labels_
+    return labels, None
 
 
 def sklearn_lda(documents: Any, ask: Settings, watch: Watch) -> Labels:
@@ -111,33 +109,11 @@ def sklearn_lda(documents: Any, ask: Settings, watch: Watch) -> Labels:
 
 
 def hac(documents: Any, ask: Settings, watch: Watch) -> Labels:
-    """Ward, scikit-learn's default, by scipy from the pairs' distances.
-
-    Rows of tf-idf have length 1, so the distance follows from their product: the rows need not be
-    made dense, which for most sets they could not be."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-
+    """Ward's linkage, scikit-learn's default, from the distances of pairs: no dense rows."""
+    corpus, settings = Corpus(documents, []), dict(n_clusters=ask.n_clusters, linkage="ward")
     with watch():
-        merges = linkage(_distances(tf_idf(documents)), "ward")
-        labels = fcluster(merges, ask.n_clusters, "maxclust")
-    return labels, None
-
-
-def _distances(rows: Any, block: int = 500) -> np.ndarray:
-    """Euclidean distances of rows of length 1 (or 0), each pair once, as scipy orders them."""
-    n = rows.shape[0]
-    square = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    found = np.empty(n * (n - 1) // 2)
-    at = 0
-    for start in range(0, n, block):
-        part = rows[start : start + block]
-        product = (part @ rows[start:].T).toarray()
-        apart = square[start : start + part.shape[0], None] + square[None, start:] - 2 * product
-        for i in range(part.shape[0]):
-            line = apart[i, i + 1 :]
-            found[at : at + line.size] = line
-            at += line.size
-    return np.sqrt(np.maximum(found, 0.0, out=found), out=found)
+        labels = papers.hac(corpus, ask.seed, papers.Curve([], ()), **settings)
+    return np.asarray(labels), None
 
 
 def embedded_kmeans(documents: Any, ask: Settings, watch: Watch) -> Labels:
