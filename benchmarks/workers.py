@@ -128,13 +128,14 @@ class Worker:
 
 
 def _environment() -> dict[str, str]:
-    """One thread, and a cache of compiled kernels that belongs to this state of the sources:
-    numba does not notice an edit to a helper in another file."""
+    """One thread, nothing from the network, and a cache of compiled kernels that belongs to this
+    state of the sources: numba does not notice an edit to a helper in another file."""
     digest = hashlib.sha256()
     for path in sorted((ROOT / "src" / "coterie" / "kernels").rglob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     cache = str(ROOT / ".cache" / f"numba-{digest.hexdigest()[:16]}")
-    return {"NUMBA_CACHE_DIR": cache, **os.environ, **dict.fromkeys(ONE_THREAD, "1")}
+    own = {**dict.fromkeys(ONE_THREAD, "1"), "HF_HUB_OFFLINE": "1"}
+    return {"NUMBA_CACHE_DIR": cache, **os.environ, **own}
 
 
 def _serve(system: str, gigabytes: str) -> None:

@@ -132,7 +132,7 @@ class FakeWorker:
             raise workers.NotInstalled(f"{self.system}: no module")
 
     def warm_up(self, **settings: Any) -> None:
-        assert settings.get("n_sweeps", 0) <= 5
+        assert settings.get("n_clusters", 0) <= 10
 
     def fit(self, *, seed: int, labels: bool = True, **settings: Any) -> dict[str, Any]:
         if self.system in self.slow:
@@ -267,8 +267,8 @@ def test_who_does_not_finish_is_last() -> None:
 @pytest.mark.parametrize(
     ("theirs", "met", "shown"),
     [
-        ((0.3, 0.31, 0.29, 0.3), True, "+0.200"),
-        ((0.7, 0.71, 0.69, 0.7), False, "-0.200"),
+        ((0.3, 0.31, 0.29, 0.3), True, "ahead: NMI +0.200"),
+        ((0.7, 0.71, 0.69, 0.7), False, "**behind**: NMI -0.200"),
         ((0.3, 0.7, 0.31, 0.69), False, "ahead on 2 of 4"),
     ],
 )
@@ -281,6 +281,18 @@ def test_a_verdict_is_yes_only_above_zero(theirs: tuple[float, ...], met: bool, 
     assert verdict.met is met
     assert shown in verdict.measured
     assert "XDMM" in show.differences(rows, True)
+
+
+def test_of_one_model_no_difference_is_asked() -> None:
+    rows = _rows(
+        {
+            n: {"cluster()": 0.9, "GSDMM, cap 500": v, "topica GSDMM, cap 500": 0.5}
+            for n, v in zip(NAMES, (0.49, 0.51, 0.5, 0.5), strict=True)
+        }
+    )
+    (verdict,) = show.verdicts(rows)
+    assert verdict.what == "K not given: GSDMM, cap 500 less topica GSDMM, cap 500"
+    assert verdict.met is True
 
 
 def test_coverage_and_embeddings_are_shown() -> None:

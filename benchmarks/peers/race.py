@@ -87,7 +87,7 @@ class Race:
 
     def _fits(self, system: System, facts: Row) -> None:
         asked = system.settings | ({"n_clusters": facts["n_classes"]} if system.told_k else {})
-        limits = {"n_clusters": 10, "n_sweeps": 5}
+        limits = {"n_clusters": 10, "n_sweeps": 100}  # enough for XDMM to change its sampler
         gentle = {
             name: min(value, limits.get(name, value)) if value else value
             for name, value in asked.items()

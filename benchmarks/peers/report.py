@@ -15,7 +15,7 @@ from .sets import RULE
 
 COMMAND = "`python -m benchmarks peers`"
 WHY_AMI = (
-    "`asked` is ours; where the interval does not exclude zero, or lies below it, the answer is no. AMI "
+    "Where the interval does not exclude zero (alike), or lies below it (behind), the answer is no. AMI "
     "decides, since NMI rises with the number of clusters; NMI and ARI stand beside it. Differences are "
     "paired over the sets that both finished, with 95% intervals (Student's t): they tell of sets like "
     "these, not of seeds."
@@ -56,7 +56,7 @@ def write(quick: bool = False) -> str:
         _short(rows),
         f"## The systems\n\n{show.who()}\n",
         f"## The sets\n\n{show.which(rows)}\n",
-        *(f"## {head}: set by set\n\n{show.matrices(rows, k)}\n" for k, head in show.HEADS.items()),
+        *(f"## Set by set, {head}\n\n{show.matrices(rows, k)}\n" for k, head in show.HEADS.items()),
         *machines({"peers": found} if found else {}),
     ]
     text = "\n".join(texts)

@@ -16,7 +16,7 @@ from .sets import BOTH, TEXTS, VECTORS, WORDS
 SECONDS, QUICK_SECONDS = 600, 60  # of one fit
 EMBEDDING_SECONDS = 7200  # made once a set, for three systems
 GIGABYTES = 8
-SEEDS, ENOUGH = 5, 120  # no further seed once the fits took so many seconds together
+SEEDS, ENOUGH = 5, 60  # no further seed once the fits took so many seconds together
 SHORT_TEXT = 30  # words on average
 
 
@@ -25,7 +25,7 @@ class System(NamedTuple):
 
     `fit` is its name in `systems` or `fits`; `does` describes it; `packages` are those whose version
     matters beside the machine's; `gigabytes` is what it needs for a set; `only` says why a set is
-    not for it. `ours`: coterie's."""
+    not for it. `ours`: coterie's. `twin`: the system of coterie that is the same model."""
 
     name: str
     told_k: bool
@@ -34,6 +34,7 @@ class System(NamedTuple):
     does: str
     settings: dict[str, Any] = {}
     ours: bool = False
+    twin: str | None = None
     random: bool = True
     packages: tuple[str, ...] = ()
     gigabytes: Callable[[Row], float] | None = None
@@ -93,6 +94,7 @@ _all = (
         WORDS,
         "settings of GSDMM",
         dict(n_sweeps=30, **PRIORS),
+        twin=GIVEN,
     ),
     System(
         "tomotopy LDA",
@@ -166,7 +168,15 @@ _all = (
         CAP | dict(n_sweeps=100),
         ours=True,
     ),
-    System("topica GSDMM, cap 500", False, "topica", WORDS, "settings of GSDMM, cap 500", CAP),
+    System(
+        "topica GSDMM, cap 500",
+        False,
+        "topica",
+        WORDS,
+        "settings of GSDMM, cap 500",
+        CAP,
+        twin="GSDMM, cap 500",
+    ),
     System("tomotopy HDP", False, "hdp", WORDS, "its defaults, 500 sweeps", dict(n_sweeps=500)),
     System(
         "HDBSCAN, MiniLM",

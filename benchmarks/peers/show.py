@@ -17,7 +17,7 @@ from .race import MEASURES, key
 from .roster import FOUND, GIVEN, SYSTEMS, System
 from .sets import SETS
 
-HEADS = {True: "K given: the number of classes", False: "K not given"}
+HEADS = {True: "K given", False: "K not given"}
 NOTHING = "Not measured yet."
 DECIDES = "ami"  # adjusted for chance: finding more clusters does not raise it by itself
 
@@ -113,27 +113,30 @@ def less(cells: Cells, ours: str, theirs: str, measure: str) -> tuple[Interval, 
 
 
 def verdicts(rows: dict[str, Row]) -> list[Verdict]:
-    """coterie against each other package, decided by AMI; yes only if the interval excludes zero."""
+    """coterie against each other package, decided by AMI; yes only if the interval excludes zero.
+
+    Of two that are one model no difference is asked."""
     found = []
-    for told_k, ours in ((True, GIVEN), (False, FOUND)):
-        cells = gather(rows, told_k)
-        for theirs, system in SYSTEMS.items():
-            gap = less(cells, ours, theirs, DECIDES)
-            if system.ours or gap is None:
-                continue
-            interval, ahead = gap
-            others = [less(cells, ours, theirs, m) for m in MEASURES if m != DECIDES]
-            shown = [f"{DECIDES.upper()} {signed(interval)}"]
-            shown += [
-                f"{m.upper()} {signed(other[0])}"
-                for m, other in zip((m for m in MEASURES if m != DECIDES), others, strict=True)
-                if other
-            ]
-            measured = f"{', '.join(shown)}; ahead on {ahead} of {interval.n} sets"
-            what = f"{HEADS[told_k].split(':')[0]}: {ours} less {theirs}"
-            asked = f"{DECIDES.upper()} > 0 with its interval"
-            found.append(Verdict(what, asked, measured, interval.above_zero))
+    cells = {told_k: gather(rows, told_k) for told_k in HEADS}
+    for theirs, system in SYSTEMS.items():
+        ours = system.twin or (GIVEN if system.told_k else FOUND)
+        gaps = {m: less(cells[system.told_k], ours, theirs, m) for m in MEASURES}
+        if system.ours or (gap := gaps[DECIDES]) is None:
+            continue
+        interval, ahead = gap
+        shown = ", ".join(f"{m.upper()} {signed(of[0])}" for m, of in gaps.items() if of)
+        measured = f"{_word(interval)}: {shown}; ahead on {ahead} of {interval.n} sets"
+        asked, met = f"{DECIDES.upper()} > 0 with its interval", interval.above_zero
+        if system.twin:
+            asked, met = f"the same model: {DECIDES.upper()} alike", _word(interval) == "alike"
+        found.append(Verdict(f"{HEADS[system.told_k]}: {ours} less {theirs}", asked, measured, met))
     return found
+
+
+def _word(interval: Interval) -> str:
+    if interval.above_zero:
+        return "ahead"
+    return "**behind**" if interval.high < 0 else "alike"
 
 
 # ---------------------------------------------------------------- tables
