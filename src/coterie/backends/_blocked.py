@@ -62,13 +62,14 @@ class BlockedHandle(Handle):
         self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
         self.drawn = np.zeros(counts.n_docs, np.int32)
         self.team = Team(how.n_jobs)
+        self.works: list[gibbs.Work] = []
+        self.works_of: gibbs.Work | None = None  # what they were made of
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
         """Draw every document once; None if `should_stop` said yes on the way."""
         self.begin(key, sweep)
-        self.work.stats[:] = 0
         works = self._works()
         done, is_drawn = 0, False
         for stop in self.stops.tolist():
@@ -76,9 +77,10 @@ class BlockedHandle(Handle):
                 done = self._blocks(works, np.uint64(key), sweep, done, stop, is_drawn)
                 is_drawn = done < stop
                 if is_drawn:
-                    self.work.stats[:] = _stats(works)
+                    stats = _stats(works)
                     self._widen(done)
                     works = self._works()
+                    works[0].stats[:] = stats
             if should_stop is not None and stop < self.stops[-1] and should_stop():
                 return None
         return SweepStats("blocked", *_stats(works).tolist())
@@ -120,12 +122,15 @@ class BlockedHandle(Handle):
 
     def _works(self) -> list[gibbs.Work]:
         """What was derived from the state, with scratch of its own for every thread."""
-        works = []
-        for part in range(self.team.n):
-            own: dict[str, Any] = {name: _apart(getattr(self.work, name)) for name in _SCRATCH}
-            own["stats"][:] *= part == 0
-            works.append(self.work._replace(**own))
-        return works
+        if self.works_of is not self.work:
+            self.works_of, self.works = self.work, [self._own() for _ in range(self.team.n)]
+        for work in self.works:
+            work.stats[:] = 0
+        return self.works
+
+    def _own(self) -> gibbs.Work:
+        own: dict[str, Any] = {name: _apart(getattr(self.work, name)) for name in _SCRATCH}
+        return self.work._replace(**own)
 
 
 def _stats(works: list[gibbs.Work]) -> npt.NDArray[np.int64]:

@@ -20,7 +20,7 @@ from coterie.kernels._slots import free_slot, take_slot
 from coterie.kernels._tree import STALE
 from coterie.kernels.gibbs import LAST_DRAW, MOVED, draw_short, refresh_slot
 
-PIECE = 32  # documents a thread takes at a time
+PIECE = 8  # documents a thread takes at a time: the last ones keep the others waiting
 STRIPE = 16  # neighbouring words that one thread moves together: their lengths share cache lines
 MOVE_ALONE, MOVE_TOGETHER, WIDEN = 1, 2, 3  # what the first thread says to the others
 
