@@ -60,7 +60,7 @@ class BlockedHandle(Handle):
         n_blocks = len(blocks)
         chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
         self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
-        self.drawn = np.zeros(counts.n_docs, np.int32)
+        self.drawn = _apart(np.zeros(counts.n_docs, np.int32))
         self.team = Team(how.n_jobs)
         self.works: list[gibbs.Work] = []
         self.works_of: gibbs.Work | None = None  # what they were made of
@@ -138,9 +138,9 @@ def _stats(works: list[gibbs.Work]) -> npt.NDArray[np.int64]:
 
 
 def _apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy that shares no cache line with anything else."""
-    pad = LINE // array.itemsize
-    room = np.empty(array.size + 2 * pad, array.dtype)
-    copy = room[pad : pad + array.size].reshape(array.shape)
+    """A copy that begins a cache line, and shares none with anything else."""
+    room = np.empty(array.nbytes + 3 * LINE, np.uint8)
+    begin = LINE + -room.ctypes.data % LINE
+    copy = room[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy

@@ -20,7 +20,7 @@ from coterie.kernels._slots import free_slot, take_slot
 from coterie.kernels._tree import STALE
 from coterie.kernels.gibbs import LAST_DRAW, MOVED, draw_short, refresh_slot
 
-PIECE = 8  # documents a thread takes at a time: the last ones keep the others waiting
+PIECE = 16  # documents a thread takes at a time: what it draws fills a cache line
 STRIPE = 16  # neighbouring words that one thread moves together: their lengths share cache lines
 MOVE_ALONE, MOVE_TOGETHER, WIDEN = 1, 2, 3  # what the first thread says to the others
 
@@ -39,10 +39,11 @@ def sweep(
         first, last = blocks[b], blocks[b + 1]
         work.seen[:] = STALE
         while not (is_drawn and b == begin):
-            i = first + PIECE * take(gate)
+            i = (first // PIECE + take(gate)) * PIECE
             if i >= last:
                 break
-            propose(counts, urn, state, work, key, number, i, min(i + PIECE, last), drawn)
+            some = max(i, first), min(i + PIECE, last)
+            propose(counts, urn, state, work, key, number, some[0], some[1], drawn)
         if not meet(gate, parts):
             return
         if part == 0:
