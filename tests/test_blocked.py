@@ -1,6 +1,9 @@
 """Blocked draws: the same labels for any number of threads, counts that add up, and good clusters."""
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -10,12 +13,12 @@ from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 import coterie
 from coterie import GSDMM, GSDPMM, metrics, sampler, urns
 from coterie import state as state_room
-from coterie.backends import How, _blocked
+from coterie.backends import How, _blocked, _team
 from coterie.backends._blocked import BlockedHandle, deal, default_block
 from coterie.backends._team import Team
 from coterie.backends.cpu import BACKEND
 from coterie.demo.corpus import make_messages
-from coterie.kernels import blocked
+from coterie.kernels import blocked, gibbs
 from coterie.start import first_state
 from coterie.state import is_sound
 from coterie.urns import Urn
@@ -237,3 +240,85 @@ def test_documents_that_share_nothing_are_drawn_from_the_tree() -> None:
         assert is_sound(counts, urn, BACKEND.fetch(handle))
     assert asked > 10
     assert state_room.word_counts(handle.state)[2].sum() == counts.length.sum()
+
+
+@pytest.mark.parametrize("name", [name for name in URNS if name != "finite, tight"])
+def test_a_block_is_drawn_as_each_of_its_documents_would_be_alone(name: str) -> None:
+    """The law of a block of many: every document as exact Gibbs draws it from where the block began."""
+    urn, counts = URNS[name], random_corpus(60, V, 20, 4, topics=5)
+    labels = random_labels(counts.n_docs, 6, 2)
+
+    def begun(how: How):
+        return BACKEND.open(counts, urn, first_state(counts, urn, labels, 5, BACKEND), how)
+
+    before = begun(How("gibbs")).state.z.copy()
+    handle = begun(How("blocked", block_size=60))
+    handle.sweep(5, 1)
+    for d in range(counts.n_docs):
+        alone = begun(How("gibbs"))
+        alone.begin(5, 1)
+        gibbs.sweep(counts, urn, alone.state, alone.work, np.uint64(5), 1, d, d + 1)
+        drawn, wanted = handle.state.z[d], alone.state.z[d]
+        was_open = wanted in before
+        assert drawn == wanted if was_open else drawn not in before
+
+
+def test_openers_share_what_a_full_urn_has_left() -> None:
+    counts = random_corpus(120, V, 3, 3)
+    urn = urns.finite(12, 50.0, BETA)
+    handle = BACKEND.open(
+        counts, urn, first_state(counts, urn, 8, 1, BACKEND), How("blocked", block_size=120)
+    )
+    before = handle.state.head[0]
+    stats = handle.sweep(1, 1)
+    opened = handle.state.size[np.setdiff1d(np.unique(handle.state.z), np.arange(before))]
+    assert handle.state.head[0] == 12
+    assert opened.size == 4
+    assert opened.min() > 3  # not one each, with all others left where they were
+    assert opened.max() - opened.min() <= 1
+    assert stats.moved > 20
+    assert is_sound(counts, urn, handle.state)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_nobody_waits_for_a_thread_interrupted_before_it_began(
+    n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, handle = run(URNS["finite"], How("blocked", block_size=50, n_jobs=n_jobs), n_sweeps=1)
+    attempt = _team._attempt
+
+    def interrupted(task, part, leave):
+        def stop(part: int) -> None:
+            raise KeyboardInterrupt
+
+        return attempt(stop if part == 0 else task, part, leave)
+
+    monkeypatch.setattr(_team, "_attempt", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        handle.sweep(5, 2)
+
+
+def test_no_more_threads_than_pieces() -> None:
+    _, handle = run(URNS["finite"], How("blocked", block_size=50, n_jobs=64), n_sweeps=1)
+    assert handle.team.n == 4
+
+
+def test_plain_python_draws_the_same(tmp_path) -> None:
+    code = (
+        "from coterie import GSDPMM\n"
+        "texts = [f'w{i % 7} w{i % 11} w{i % 5}' for i in range(90)]\n"
+        "m = GSDPMM(alpha=3.0, sampler='blocked', block_size=40, n_jobs=3, n_sweeps=3, random_state=2)\n"
+        "print(m.fit(texts).labels_.tolist())\n"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code],
+            env={**os.environ, "NUMBA_DISABLE_JIT": plain},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for plain in ("0", "1")
+    ]
+    assert said[0] == said[1]
+    assert len(said[0]) > 200

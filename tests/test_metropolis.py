@@ -195,14 +195,14 @@ def frequencies(
         state = state_room.from_labels(counts, urn, together)
         how = METROPOLIS._replace(steps=walk.steps, refresh=walk.refresh)
         handle = BACKEND.open(counts, urn, state, how)
-        sweeps = [BACKEND.sweep(handle, key, sweep) for sweep in (1, 2, 3)]
-        assert [done.sampler for done in sweeps] == ["gibbs"] * 3
+        sweeps = [BACKEND.sweep(handle, key, sweep) for sweep in (1, 2, 3, 4)]
+        assert [done.sampler for done in sweeps] == ["gibbs"] * 3 + ["metropolis"]
         handle.proposals = spoil(handle.proposals)
         steps = Counter()
-        for sweep in range(4, 4 + DRAWS * THIN):
+        for sweep in range(5, 5 + DRAWS * THIN):
             done = BACKEND.sweep(handle, key, sweep)
             steps.update(done._asdict() | {"sampler": 0})
-            drawn[(sweep - 4) // THIN] = BACKEND.fetch(handle).z
+            drawn[(sweep - 5) // THIN] = BACKEND.fetch(handle).z
         assert done.sampler == "metropolis"
         assert 0 < steps["accepted"] < steps["proposed"]
     seen: Counter[tuple[int, ...]] = Counter()
@@ -401,9 +401,10 @@ def test_told_to_stop_it_stops(monkeypatch: pytest.MonkeyPatch):
     handle.stops = np.array([100, 200, 300])
     asked = iter([False, False, False, True])  # twice in the sweep, twice while it saves
     monkeypatch.setattr(_metropolis, "LATEST", 1)
-    assert BACKEND.sweep(handle, 1, 1, lambda: next(asked)) is None
+    assert BACKEND.sweep(handle, 1, 1, lambda: next(asked)).sampler == "gibbs"
+    assert BACKEND.sweep(handle, 1, 2, lambda: next(asked)) is None
     assert handle.proposals is None
-    assert BACKEND.sweep(handle, 1, 2, lambda: False).sampler == "gibbs"
+    assert BACKEND.sweep(handle, 1, 2, lambda: False).sampler == "metropolis"
     assert BACKEND.sweep(handle, 1, 3, lambda: True) is None
     assert_counted(counts, urn, handle.state)
 

@@ -375,8 +375,9 @@ def most_typical(
 
 
 def threads(n_jobs: int | None) -> int:
-    """scikit-learn's meaning: None is 1, -1 is every core."""
-    cores = os.cpu_count() or 1
+    """scikit-learn's meaning: None is 1, -1 is every core this process may use."""
     if n_jobs is None:
         return 1
+    may_use = getattr(os, "sched_getaffinity", None)  # not everywhere
+    cores = len(may_use(0)) if may_use else os.cpu_count() or 1
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

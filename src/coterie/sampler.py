@@ -117,8 +117,8 @@ def resolved(how: How, counts: Counts) -> tuple[How, str]:
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"
     return how._replace(sampler=sampler), (
-        f"Sampler {sampler!r}, chosen: the documents have {words:,} distinct words between them, and from"
-        f" {AUTO_BLOCKED:,} on they are drawn in blocks, which threads can share."
+        f"Sampler {sampler!r}, chosen: the documents hold {words:,} words (repeats within one not counted),"
+        f" and from {AUTO_BLOCKED:,} on they are drawn in blocks, which threads can share."
     )
 
 

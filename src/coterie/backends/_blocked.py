@@ -40,11 +40,11 @@ def deal(n_docs: int, size: int) -> list[npt.NDArray[np.int64]]:
     n_blocks = -(-n_docs // size)
     hands = max(2, -(-n_blocks // WINDOWS)) if 1 < size < n_docs else 1
     blocks = [
-        np.arange(start + hand, min(start + hands * size, n_docs), hands)
+        np.arange(start + hand, min(start + hands * size, n_docs), hands, dtype=np.int64)
         for start in range(0, n_docs, hands * size)
         for hand in range(hands)
     ]
-    return [block for block in blocks if block.size] or [np.arange(0)]
+    return [block for block in blocks if block.size] or [np.zeros(0, np.int64)]
 
 
 class BlockedHandle(Handle):
@@ -56,12 +56,13 @@ class BlockedHandle(Handle):
         if not self.is_random_scan:
             self.scan = np.concatenate(blocks)
             self.work = self.work._replace(scan=self.scan)
-        self.blocks = np.cumsum([0, *(block.size for block in blocks)])
+        sizes = [block.size for block in blocks]
+        self.blocks = np.cumsum([0, *sizes], dtype=np.int64)
         n_blocks = len(blocks)
         chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
         self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
         self.drawn = _apart(np.zeros(counts.n_docs, np.int32))
-        self.team = Team(how.n_jobs)
+        self.team = Team(max(1, min(how.n_jobs, -(-max(sizes) // blocked.PIECE))))
         self.works: list[gibbs.Work] = []
         self.works_of: gibbs.Work | None = None  # what they were made of
 
@@ -94,19 +95,16 @@ class BlockedHandle(Handle):
         )  # fmt: skip
         gate = np.zeros(_gate.SIZE, np.int64)
 
-        def draw(part: int, parts: int) -> None:
-            try:
-                blocked.sweep(
-                    counts, urn, state, works[part], key, sweep, blocks, begin, end, ready, drawn,
-                    FEW, part, parts, gate,
-                )  # fmt: skip
-            finally:
-                gate[_gate.LEFT] = 1  # if this one failed, nobody waits for it
+        def draw(part: int) -> None:
+            blocked.sweep(
+                counts, urn, state, works[part], key, sweep, blocks, begin, end, ready, drawn,
+                FEW, part, self.team.n, gate,
+            )  # fmt: skip
 
-        try:
-            self._share(draw)
-        finally:
-            gate[_gate.LEFT] = 1  # nor if it was interrupted before it began
+        def leave() -> None:
+            gate[_gate.LEFT] = 1  # nobody waits for a thread that failed
+
+        self.team.run(draw, leave)
         return int(gate[_gate.DONE])
 
     def _share(self, task: Callable[[int, int], Any]) -> None:

@@ -18,7 +18,7 @@ from coterie.state import State
 from coterie.urns import Urn
 
 CHUNK_WORDS = 2_000_000  # ask `should_stop` after about this many words: some tenths of a second
-BASE_BYTES = 32 * 2**20  # memory for base terms kept per length
+BASE_BYTES = 32 * 2**20  # memory for base terms kept per length, the frequent ones first
 ROW_LIST = 4096  # rows multiplied in at once by a long document
 SCAN_DRAW = 2**40  # the address of a document's place in a random scan: no draw comes near
 
@@ -118,10 +118,10 @@ class Handle:
         width = state.size.size
         widest = int(np.diff(counts.ptr).max(initial=0))
         any_long = bool(self.is_long.any())
-        lengths = np.unique(counts.length[~self.is_long])
+        lengths, often = np.unique(counts.length[~self.is_long], return_counts=True)
         base_row = np.full(int(lengths.max(initial=0)) + 1, -1, np.int32)
-        if lengths.size * width * 8 > BASE_BYTES:
-            lengths = lengths[:0]
+        most = np.argsort(-often, kind="stable")[: BASE_BYTES // (8 * max(width, 1))]
+        lengths = np.sort(lengths[most])
         base_row[lengths] = np.arange(lengths.size)
         work = gibbs.Work(
             uneven=int(not self.table.size),

@@ -50,19 +50,22 @@ class MetropolisHandle(Handle):
     def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
         super().__init__(counts, urn, state, how)
         self.proposals: Proposals | None = None  # None: still Gibbs
-        self.since = 0  # the sweep after which proposals were first saved
+        self.since = 0  # the sweep after which proposals were saved
         self.moved: list[int] = []  # what moved in the last sweeps, while it is Gibbs
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
         """Draw every document once; None if `should_stop` said yes on the way."""
-        if self.proposals is None:
-            stats = super().sweep(key, sweep, should_stop)
-        else:
-            stats = self._metropolis(self.proposals, key, sweep, should_stop)
-        if stats is None or (self._is_due(sweep, stats.moved) and not self._save(should_stop)):
-            return None
+        if self._is_due(sweep - 1):
+            if not self._save(should_stop):
+                return None
+            self.since = sweep - 1
+        if self.proposals is not None:
+            return self._metropolis(self.proposals, key, sweep, should_stop)
+        stats = super().sweep(key, sweep, should_stop)
+        if stats is not None:
+            self.moved = [*self.moved, stats.moved][-2 * WINDOW :]
         return stats
 
     def wants_relayout(self, sweep: int) -> bool:
@@ -75,7 +78,7 @@ class MetropolisHandle(Handle):
         if self.proposals is None:
             return {"moved": np.array(self.moved, np.int64)}
         kept = {name: getattr(self.proposals, name) for name in KEPT}
-        return {"since": np.array([self.since]), **kept}
+        return {"since": np.array([self.since], np.int64), **kept}
 
     def recall(self, memory: Arrays) -> bool:
         """Take up what moved, or saved proposals; False if they cannot be of this corpus and urn."""
@@ -89,20 +92,19 @@ class MetropolisHandle(Handle):
         self.proposals = _with_alias(*(memory[name] for name in KEPT))
         return True
 
-    def _is_due(self, sweep: int, moved: int) -> bool:
-        """Whether to save proposals after this sweep."""
-        if self.proposals is not None:
-            refresh = self.how.refresh
-            return refresh is not None and (sweep - self.since) % refresh == 0
-        self.since = sweep
-        self.moved = [*self.moved, moved][-2 * WINDOW :]
-        return self._is_calm() or sweep >= LATEST
+    def _is_due(self, done: int) -> bool:
+        """Whether to save proposals after so many sweeps."""
+        if self.proposals is None:
+            return self._is_calm() or done >= LATEST
+        return self.how.refresh is not None and done - self.since == self.how.refresh
 
     def _is_calm(self) -> bool:
         """Whether few documents move, and no longer fewer from sweep to sweep."""
         before, now = sum(self.moved[:-WINDOW]), sum(self.moved[-WINDOW:])
+        if len(self.moved) < 2 * WINDOW:
+            return False
         few = self.moved[-1] <= FEW * self.counts.weight.sum()
-        return len(self.moved) == 2 * WINDOW and bool(few) and now >= CALM * before
+        return bool(few) and now >= CALM * before
 
     def _metropolis(
         self, proposals: Proposals, key: int, sweep: int, should_stop: Callable[[], bool] | None
@@ -140,7 +142,7 @@ class MetropolisHandle(Handle):
             kept = share > 0.0
             slots.append(slot[kept])
             shares.append(share[kept])
-            sizes.append(kept.sum(axis=1))
+            sizes.append(kept.sum(axis=1, dtype=np.int64))
             first = stop
             if should_stop is not None and stop < counts.n_docs and should_stop():
                 return False

@@ -8,6 +8,7 @@ from queue import SimpleQueue
 from typing import Any
 
 Task = Callable[[int], Any]
+Order = tuple[Task, Callable[[], None]]
 
 
 class Team:
@@ -19,18 +20,22 @@ class Team:
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self._orders: list[SimpleQueue[Task | None]] = [SimpleQueue() for _ in range(1, n)]
+        self._orders: list[SimpleQueue[Order | None]] = [SimpleQueue() for _ in range(1, n)]
         self._done: SimpleQueue[BaseException | None] = SimpleQueue()
         for part, orders in enumerate(self._orders, 1):
             arguments = (part, orders, self._done)
             name = f"coterie-{part}"
             threading.Thread(target=_serve, args=arguments, name=name, daemon=True).start()
 
-    def run(self, task: Task) -> None:
-        """All parts of one task."""
-        for orders in self._orders:
-            orders.put(task)
-        failed = _attempt(task, 0)
+    def run(self, task: Task, leave: Callable[[], None] = lambda: None) -> None:
+        """All parts of one task. Parts that wait for each other need a word when one fails: `leave`."""
+        try:
+            for orders in self._orders:
+                orders.put((task, leave))
+            failed = _attempt(task, 0, leave)
+        except BaseException:  # an interrupt between two lines
+            leave()
+            raise
         for _ in self._orders:
             failed = self._done.get() or failed
         if failed is not None:
@@ -42,16 +47,17 @@ class Team:
 
 
 def _serve(
-    part: int, orders: SimpleQueue[Task | None], done: SimpleQueue[BaseException | None]
+    part: int, orders: SimpleQueue[Order | None], done: SimpleQueue[BaseException | None]
 ) -> None:
-    while (task := orders.get()) is not None:
-        done.put(_attempt(task, part))
-        del task
+    while (order := orders.get()) is not None:
+        done.put(_attempt(order[0], part, order[1]))
+        del order
 
 
-def _attempt(task: Task, part: int) -> BaseException | None:
+def _attempt(task: Task, part: int, leave: Callable[[], None]) -> BaseException | None:
     try:
         task(part)
     except BaseException as error:
+        leave()
         return error
     return None

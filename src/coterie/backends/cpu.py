@@ -79,8 +79,9 @@ BACKEND = CpuBackend()
 
 
 _SLOW = {
-    "gibbs": ("coterie.kernels.gibbs", "sweep"),
-    "blocked": ("coterie.kernels.blocked", "sweep"),
+    "gibbs": "coterie.kernels.gibbs",
+    "blocked": "coterie.kernels.blocked",
+    "metropolis": "coterie.kernels.metropolis",
 }
 
 
@@ -88,8 +89,7 @@ def announce_compilation(sampler: str) -> None:
     """Say so when the kernels must be compiled now: the first fit on a machine waits for it."""
     if sampler not in _SLOW:
         return
-    room, name = _SLOW[sampler]
-    entry = getattr(import_module(room), name)
+    entry = import_module(_SLOW[sampler]).sweep
     if getattr(entry, "signatures", True):  # compiled already, or not compiled at all
         return
     cache = getattr(entry, "_cache", None)

@@ -48,8 +48,8 @@ class GSDMM(BaseMixture):
         Documents of a block; None lets their number decide. Another size means other labels.
     backend : "auto" or "cpu"
     n_jobs : int, optional
-        Threads for predicting, and for sampling in blocks; exact Gibbs is sequential. A seed gives the
-        same labels whatever their number.
+        Threads for predicting, and for sampling in blocks, uncollapsed or by EM; exact Gibbs is
+        sequential. A seed gives the same labels whatever their number.
     tol : float, optional
         Stop early once the likelihood per word rises by less than this a sweep and the share of
         documents that move no longer falls. None: do all sweeps.

@@ -3,7 +3,7 @@
 Drawing only reads the state, so threads may share it: each takes a few documents at a time. Then the
 words move, every thread those of its own words if there are many, and last the sizes. The outcome does
 not depend on the number of threads. Openers of a block get a cluster each, numbered in the order of
-the scan.
+the scan; where a finite urn has fewer left, they share these in turn.
 """
 
 from __future__ import annotations
@@ -97,11 +97,15 @@ def open_slots(counts, urn, state, work, first, last, drawn, few):
     if openers > state.size.size - state.head[0] and urn.cap > state.size.size:
         return WIDEN
     if openers:
+        before, turn = state.head[0], np.int64(0)
         for i in range(first, last):
-            if drawn[i] < 0:  # when the urn is full, the rest stay where they are
-                d = work.scan[i] if work.scan.size else i
-                full = state.head[0] == min(state.size.size, urn.cap)
-                drawn[i] = state.z[d] if full else take_slot(state.order, state.head)
+            if drawn[i] >= 0:
+                continue
+            if state.head[0] < min(state.size.size, urn.cap):
+                drawn[i] = take_slot(state.order, state.head)
+            else:  # the urn is full: the rest share what the block opened
+                drawn[i] = state.order[before + turn % (state.head[0] - before)]
+                turn += 1
     return MOVE_ALONE if words < few else MOVE_TOGETHER
 
 
