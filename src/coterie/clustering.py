@@ -18,7 +18,7 @@ from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
-from coterie.model import Model, Own, most_typical
+from coterie.model import Model, Own, cluster_names, most_typical
 from coterie.report.clean import tame
 from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
@@ -112,29 +112,8 @@ class Clustering:
     @cached_property
     def names(self) -> list[str]:
         """A name for each cluster: its seed's, or the words that set it apart, more if two are alike."""
-        of_seed = {}
-        if self.model.seeds is not None:
-            of_seed = dict(
-                zip(self.model.seeds.cluster.tolist(), self.model.seeds.names, strict=True)
-            )
-        taken = set(of_seed.values())
-        names = []
-        for k, words in enumerate(self.top_words(N_WORDS)):
-            if k in of_seed:
-                names.append(of_seed[k])
-                continue
-            dull = self.vectorizer.dull
-            telling = [w for w, _ in words if w.lower() not in dull] or [w for w, _ in words]
-            many = 3
-            while " · ".join(telling[:many]) in taken and many < len(telling):
-                many += 1
-            name = " · ".join(telling[:many])
-            again = 2
-            while name in taken:
-                name, again = f"{' · '.join(telling[:many])} ({again})", again + 1
-            names.append(name)
-            taken.add(name)
-        return names
+        words = [[word for word, _ in row] for row in self.top_words(N_WORDS)]
+        return cluster_names(self.model.seeds, words, self.vectorizer.dull)
 
     @cached_property
     def coherence(self) -> list[float]:

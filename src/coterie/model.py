@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ from coterie.kernels import fixed
 from coterie.state import State, word_counts
 from coterie.urns import Urn
 
+SEPARATOR = " · "  # between the words of a cluster's name
 CHUNK_BYTES = 16 * 2**20  # log weights held at once by each thread
 
 Floats = npt.NDArray[np.float64]
@@ -372,6 +373,35 @@ def most_typical(
         short = length[rows] < np.median(length[rows]) if rows.size else rows
         ranked.append(rows[np.lexsort((rows, -typicality[rows], short))])
     return ranked
+
+
+def cluster_names(
+    seeds: SeedClusters | None,
+    words: Sequence[Sequence[str]],
+    dull: Collection[str],
+    given: Sequence[str] | None = None,
+) -> list[str]:
+    """A name for each cluster: its seed's, one given, or its first telling words; each only once.
+
+    `words` are those of each cluster, best first; dull ones are left out if there are others.
+    """
+    of_seed = (
+        dict(zip(seeds.cluster.tolist(), seeds.names, strict=True)) if seeds is not None else {}
+    )
+    taken = set(of_seed.values())
+    found = []
+    for k, of_cluster in enumerate(words):
+        telling = [w for w in of_cluster if w.lower() not in dull] or list(of_cluster)
+        many = 3
+        while SEPARATOR.join(telling[:many]) in taken and many < len(telling):
+            many += 1
+        base = SEPARATOR.join(telling[:many]) if given is None else given[k]
+        name, again = base, 2
+        while name in taken and k not in of_seed:
+            name, again = f"{base} ({again})", again + 1
+        found.append(of_seed.get(k, name))
+        taken.add(found[-1])
+    return found
 
 
 def threads(n_jobs: int | None) -> int:

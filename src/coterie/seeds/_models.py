@@ -12,7 +12,7 @@ from typing import Any
 
 from coterie import io
 from coterie.errors import InvalidInput
-from coterie.model import Model
+from coterie.model import Model, cluster_names
 from coterie.text.vectorize import Vectorizer
 
 N_WORDS = 10  # looked at to name a cluster
@@ -39,26 +39,9 @@ def from_folder(path: Path) -> tuple[Model, list[str]]:
 
 def _names(model: Model, dull: frozenset[str], given: Sequence[str] | None = None) -> list[str]:
     """A name for each cluster: its seed's, one given, or its most distinct words; each once."""
-    named: dict[int, str] = {}
-    if model.seeds is not None:
-        named = dict(zip(model.seeds.cluster.tolist(), model.seeds.names, strict=True))
-    taken = set(named.values())
     top = model.top_words(N_WORDS, "distinct") if model.n_clusters else []
-    for k, row in enumerate(top):
-        if k in named:
-            continue
-        words = [str(w) if model.words is None else model.words[w] for w, _ in row]
-        telling = [w for w in words if w.lower() not in dull] or words
-        many = 3
-        while " · ".join(telling[:many]) in taken and many < len(telling):
-            many += 1
-        base = " · ".join(telling[:many]) if given is None else given[k]
-        name, again = base, 2
-        while name in taken:
-            name, again = f"{base} ({again})", again + 1
-        named[k] = name
-        taken.add(name)
-    return [named[k] for k in range(model.n_clusters)]
+    words = [[str(w) if model.words is None else model.words[w] for w, _ in row] for row in top]
+    return cluster_names(model.seeds, words, dull, given)
 
 
 def _dull(saved: io.Saved) -> frozenset[str]:
