@@ -13,6 +13,8 @@ from numba.extending import intrinsic
 
 from coterie.kernels._common import inlined
 
+NEAR = 2**18  # postings, two megabytes: a core's own cache holds them, and asking costs a tenth
+
 
 def _prefetch(typing_context, array, index):
     """Start loading array[index] (the whole row of a 2-D array begins there)."""
@@ -44,7 +46,9 @@ else:
 
 @inlined
 def look_ahead(counts, state, work, i, last):
-    """Start loading what the next documents of the scan will touch."""
+    """Start loading what the next documents of the scan will touch, unless all of it is near anyway."""
+    if state.post.shape[0] < NEAR:
+        return
     if i + 2 < last:
         d = work.scan[i + 2] if work.scan.size else i + 2
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
