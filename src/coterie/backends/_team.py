@@ -14,7 +14,7 @@ Order = tuple[Task, Callable[[], None]]
 class Team:
     """`run(task)` calls task(0), ..., task(n - 1) at once and waits; the caller does its part, too.
 
-    Tasks are numba kernels that let go of the interpreter; waking a thread costs some microseconds.
+    Tasks are numba kernels that let go of the interpreter; waking a thread costs 50 to 150 microseconds.
     Threads end when the team is forgotten: they hold the queues, not the team.
     """
 
