@@ -71,7 +71,11 @@ def linear(says: str, timed: Sequence[Row], complete: bool) -> Claim:
     measured = (
         f"{grown.mean:.3f} ({grown.low:.3f} to {grown.high:.3f}), {docs[0]:,} to {docs[-1]:,}"
     )
-    return Claim(says, measured, abs(grown.mean - 1) <= LINEAR if complete else None)
+    return Claim(says, measured, _straight(grown) if complete else None)
+
+
+def _straight(grown: Interval) -> bool:
+    return 1 - LINEAR <= grown.low <= grown.high <= 1 + LINEAR
 
 
 def _slope(docs: list[int], seconds: list[float]) -> Interval:

@@ -49,6 +49,13 @@ def cell(rows: Rows, key: str, measure: str, digits: int = 3) -> str:
     return mean_sd(summary(found), digits) if found else "-"
 
 
+def run_counts(rows: Rows, keys: Sequence[str], measure: str) -> str:
+    """How many seeds these points have: `20`, or `5 to 20`."""
+    counts = [len(values(rows, key, measure)) for key in keys]
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
 def gain(rows: Rows, ours: str, theirs: str, measure: str) -> Interval | None:
     """Ours less theirs, over the seeds that both have."""
     return difference(values(rows, ours, measure), values(rows, theirs, measure))

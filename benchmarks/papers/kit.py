@@ -7,6 +7,7 @@ A module has `TITLE`, `CITATION`, `FOUND`, `QUOTED`, `run`, `parts` and `claims`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -80,7 +81,7 @@ def wins(says: str, gains: Gains) -> Claim:
 
     The differences are paired, ours less theirs, by name; None where a row is missing. One
     comparison that fails is enough for a no; a yes needs all of them."""
-    known = {name: gain for name, gain in gains.items() if gain is not None}
+    known = decided(gains)
     if not known:
         return Claim(says, "not measured yet", None)
     lost = [f"{name} {signed(gain)}" for name, gain in known.items() if not gain.above_zero]
@@ -88,14 +89,14 @@ def wins(says: str, gains: Gains) -> Claim:
     measured = f"above zero in {len(known) - len(lost)} of {len(known)}"
     measured += f"; not in {_some(lost)}" if lost else f"; least: {least} {signed(known[least])}"
     missing = len(gains) - len(known)
-    if missing:
-        measured += f"; {missing} not measured yet"
-    return Claim(says, measured, False if lost else None if missing else True)
+    return Claim(
+        says, measured + told(known, missing), False if lost else None if missing else True
+    )
 
 
 def within(says: str, differences: Gains, bar: float) -> Claim:
     """A claim of being the same: it holds if every interval lies within plus or minus the bar."""
-    known = {name: found for name, found in differences.items() if found is not None}
+    known = decided(differences)
     if not known:
         return Claim(says, "not measured yet", None)
     out = [n for n, found in known.items() if not -bar <= found.low <= found.high <= bar]
@@ -103,8 +104,8 @@ def within(says: str, differences: Gains, bar: float) -> Claim:
     shown = [f"{name} {signed(known[name])}" for name in out or [most]]
     measured = f"{len(known) - len(out)} of {len(known)} within ±{bar:g}; "
     measured += f"{'not' if out else 'most'}: {_some(shown)}"
-    missing = len(known) < len(differences)
-    return Claim(says, measured, False if out else None if missing else True)
+    missing = len(differences) - len(known)
+    return Claim(says, measured + told(known, missing), False if out else None if missing else True)
 
 
 def steady(says: str, runs: Mapping[str, Mapping[int, float]], bar: float) -> Claim:
@@ -115,6 +116,18 @@ def steady(says: str, runs: Mapping[str, Mapping[int, float]], bar: float) -> Cl
     low = all(sd < bar for sd in known.values())
     shown = ", ".join(f"{name} {sd:.4f}" for name, sd in known.items())
     return Claim(says, shown, low if len(known) == len(runs) or not low else None)
+
+
+def decided(gains: Mapping[str, Interval | None]) -> dict[str, Interval]:
+    """The differences that say something: one run has no interval, and proves nothing."""
+    return {n: gain for n, gain in gains.items() if gain is not None and isfinite(gain.low)}
+
+
+def told(known: Mapping[str, Interval], missing: int) -> str:
+    """Over how many runs the intervals are, and what is missing."""
+    runs = sorted({found.n for found in known.values()})
+    shown = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    return f"; {shown} runs" + (f"; {missing} not measured yet" if missing else "")
 
 
 def turned(gains: Gains) -> Gains:

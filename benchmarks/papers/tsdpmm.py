@@ -80,4 +80,4 @@ def _claim(says: str, row: Row, ours: str = "TSDPMM", theirs: str = "DPMM") -> C
     found = tsdpmm.gain(row, ours=ours, theirs=theirs)
     geometric = tsdpmm.gain(row, "nmi_geometric", ours=ours, theirs=theirs)
     measured = f"{signed(found)} over {found.n} runs (geometric {signed(geometric)})"
-    return Claim(says, measured, found.above_zero)
+    return Claim(says, measured, found.above_zero if found.n > 1 else None)

@@ -31,7 +31,7 @@ from ..xdmm_tables import (
     thread_gain,
     threads_table,
 )
-from .kit import Claim, Part, Plot, Points, Quoted
+from .kit import Claim, Part, Plot, Points, Quoted, decided, told
 
 TITLE = "X-DMM"
 CITATION = (
@@ -224,14 +224,16 @@ def claims(rows: dict[str, Row]) -> list[Claim]:
 
 def as_good(says: str, apart: dict[str, Interval | None]) -> Claim:
     """Holds when nowhere the difference may be below the margin: the interval's lower end is above it."""
-    known = {name: found for name, found in apart.items() if found is not None}
+    known = decided(apart)
     if not known:
         return Claim(says, "not measured yet", None)
     worse = [name for name, found in known.items() if found.low <= -MARGIN]
     shown = ", ".join(f"{name} {signed(found)}" for name, found in known.items())
     measured = f"not below -{MARGIN} in {len(known) - len(worse)} of {len(known)}: {shown}"
-    missing = len(known) < len(apart)
-    return Claim(says, measured, False if worse else None if missing else True)
+    missing = len(apart) - len(known)
+    return Claim(
+        says, measured + told(known, missing), False if worse else None if missing else True
+    )
 
 
 def _faster(rows: dict[str, Row]) -> Claim:

@@ -16,7 +16,7 @@ from .sets import BOTH, TEXTS, VECTORS, WORDS
 SECONDS, QUICK_SECONDS = 600, 60  # of one fit
 EMBEDDING_SECONDS = 7200  # made once a set, for three systems
 GIGABYTES = 8
-SEEDS, ENOUGH = 5, 60  # no further seed once the fits took so many seconds together
+SEEDS, ENOUGH = 3, 30  # no further seed once the fits took so many seconds together
 SHORT_TEXT = 30  # words on average
 
 
