@@ -34,7 +34,7 @@ fix: $(DEV) ## format, and mend what ruff can mend
 test: $(DEV) ## run the tests (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest $(ARGS)
 
-bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part)
+bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part; "papers"; "peers")
 	$(BIN)/python -m benchmarks $(or $(ARGS),all)
 
 demo: $(DEV) ## cluster a small built-in corpus and show the result
