@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 
 from .data import rows_of
+from .peers.gather import beside
 from .peers.report import race_rows
-from .peers.show import beside
 from .scores import score
 from .store import HERE, Options, Results, Row, read, say
 from .tables import Verdict, markdown, spread

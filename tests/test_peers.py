@@ -1,4 +1,4 @@
-"""The race against other packages: sets, limits, resuming, ranks and verdicts, on made-up rows."""
+"""The race against other packages: sets, fits, limits of a worker, resuming."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
 
 from benchmarks import workers
-from benchmarks.peers import embed, fits, race, report, roster, sets, show
+from benchmarks.peers import embed, fits, race, roster, sets
 from benchmarks.probe import Watch
 from benchmarks.store import Options, Results
 from benchmarks.systems import Settings
@@ -86,9 +86,35 @@ def test_every_set_and_system_is_named_once() -> None:
 
 
 # ---------------------------------------------------------------- fits
-def test_hac_joins_what_is_alike() -> None:
-    labels, _ = fits.hac([FRUIT, CARS, FRUIT[:2], CARS[:2]], Settings(0, n_clusters=2), Watch())
+@pytest.mark.parametrize(("name", "linkage"), [("HAC, Ward", "ward"), ("HAC, average", "average")])
+def test_hac_joins_what_is_alike(name: str, linkage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, join = [], fits.papers.hac
+
+    def spy(*given: Any, **settings: Any) -> Any:
+        asked.append(settings["linkage"])
+        return join(*given, **settings)
+
+    monkeypatch.setattr(fits.papers, "hac", spy)
+    texts = [FRUIT, CARS, FRUIT[:2], CARS[:2]]
+    labels, _ = fits.FITS[roster.SYSTEMS[name].fit](texts, Settings(0, n_clusters=2), Watch())
     assert labels[0] == labels[2] != labels[1] == labels[3]
+    assert asked == [linkage]
+
+
+def test_em_dmm_is_gsdmm_by_em() -> None:
+    import coterie
+
+    texts, prior = [FRUIT, CARS, FRUIT[:2], CARS[:2]] * 5, dict(alpha=0.1, beta=0.1)
+    model = coterie.GSDMM(3, sampler="em", n_sweeps=30, random_state=1, **prior).fit(texts)
+    system = roster.SYSTEMS["EM-DMM"]
+    ask = Settings(1, n_clusters=3, **system.settings)
+    assert fits.FITS[system.fit](texts, ask, Watch())[0].tolist() == model.labels_.tolist()
+    assert {record.sampler for record in model.trace_.records} == {"em"}
+
+
+def test_rows_of_hac_keep_their_name() -> None:
+    assert race.key("tweet", "HAC, Ward", 0) == "tweet: HAC: 0"
+    assert race.key("tweet", "HAC, average", 0) == "tweet: HAC, average: 0"
 
 
 # ---------------------------------------------------------------- limits of a worker
@@ -117,6 +143,7 @@ class FakeWorker:
     seconds_of_a_fit = 1.0
     slow: set[str] = set()
     missing: set[str] = set()
+    broken = ""
 
     def __init__(self, system: str, **limits: Any) -> None:
         self.system = system
@@ -137,6 +164,8 @@ class FakeWorker:
     def fit(self, *, seed: int, labels: bool = True, **settings: Any) -> dict[str, Any]:
         if self.system in self.slow:
             raise workers.TimedOut(f"{self.system}: took longer")
+        if self.broken:
+            raise workers.WorkerFailed(f"{self.system}: {self.broken}")
         self.asked.append((self.system, seed))
         return {"seconds": self.seconds_of_a_fit, "peak_mb": 1.0, "labels": [0, 1] * 9 + [0, -1]}
 
@@ -152,7 +181,9 @@ def fake(
 
     monkeypatch.setattr(race, "Worker", Fake)
     monkeypatch.setattr(race, "HOME", tmp_path)
-    monkeypatch.setattr(race, "SYSTEMS", {n: roster.SYSTEMS[n] for n in ("GSDMM", "KMeans", "HAC")})
+    monkeypatch.setattr(
+        race, "SYSTEMS", {n: roster.SYSTEMS[n] for n in ("GSDMM", "KMeans", "HAC, Ward")}
+    )
     return Fake
 
 
@@ -177,11 +208,12 @@ def test_a_row_is_measured_once(fake: type[FakeWorker]) -> None:
 def test_an_interrupted_run_goes_on(fake: type[FakeWorker]) -> None:
     whole = race.run(TWEET)
     results = Results("peers", TWEET, race.HOME)
-    del results.rows[race.key("tweet", "KMeans", 3)]
+    last = roster.SEEDS - 1
+    del results.rows[race.key("tweet", "KMeans", last)]
     results.add("tweet", whole["tweet"])
     fake.asked.clear()
     assert race.run(TWEET) == whole
-    assert fake.asked == [("kmeans", 3)]
+    assert fake.asked == [("kmeans", last)]
 
 
 def test_slow_fits_have_fewer_seeds(fake: type[FakeWorker]) -> None:
@@ -190,11 +222,45 @@ def test_slow_fits_have_fewer_seeds(fake: type[FakeWorker]) -> None:
     assert [seed for system, seed in fake.asked if system == "kmeans"] == [0, 1]
 
 
+def test_seeds_measured_anew_are_not_mixed_with_old_ones(fake: type[FakeWorker]) -> None:
+    race.run(TWEET)
+    fake.seconds_of_a_fit = 2.0 * roster.ENOUGH
+    rows = race.run(Options(only=("tweet",), again=True))
+    kept = [at for at in rows if at.startswith("tweet: GSDMM: ")]
+    assert kept == [race.key("tweet", "GSDMM", 0)]
+    fake.asked.clear()
+    assert race.run(TWEET) == rows
+    assert fake.asked == []
+
+
+def test_no_more_seeds_than_are_used(fake: type[FakeWorker]) -> None:
+    rows = race.run(Options(only=("tweet",), repeats=roster.SEEDS + 2))
+    assert race.key("tweet", "GSDMM", roster.SEEDS - 1) in rows
+    assert race.key("tweet", "GSDMM", roster.SEEDS) not in rows
+
+
+@pytest.mark.parametrize(
+    ("broken", "shown"),
+    [
+        ("ValueError: a | b\nsee /some/file: x", "failed: ValueError"),
+        ("the process ended (status -9)", "failed: the process ended (status -9)"),
+        ("MemoryError: 9 GB", roster.OVER_MEMORY),
+    ],
+)
+def test_of_a_failure_only_its_kind_is_kept(
+    fake: type[FakeWorker], capsys: pytest.CaptureFixture[str], broken: str, shown: str
+) -> None:
+    fake.broken = broken
+    rows = race.run(TWEET)
+    assert rows[race.key("tweet", "KMeans", 0)] == {"skipped": shown}
+    assert broken in capsys.readouterr().err
+
+
 def test_over_time_is_a_row_and_absence_is_none(fake: type[FakeWorker]) -> None:
     fake.slow, fake.missing = {"kmeans"}, {"hac"}
     rows = race.run(TWEET)
     assert rows[race.key("tweet", "KMeans", 0)] == {"skipped": roster.OVER_TIME}
-    assert race.key("tweet", "HAC", 0) not in rows
+    assert race.key("tweet", "HAC, Ward", 0) not in rows
     fake.slow, fake.missing = set(), set()
     fake.asked.clear()
     race.run(TWEET)
@@ -208,106 +274,3 @@ def test_other_versions_of_a_systems_packages_are_measured_anew(
     for now, expected in (("bertopic 2", True), ("bertopic 1", False), ("", False)):
         monkeypatch.setattr(race, "versions", lambda packages, now=now: now)
         assert race.outdated({"packages": "bertopic 1"}, system) is expected
-
-
-# ---------------------------------------------------------------- who may not run where
-def _facts(n_docs: int = 1000, **more: Any) -> dict[str, Any]:
-    base = {"n_tokens": 9 * n_docs, "n_classes": 5, "n_words": 50, "natural": True}
-    return {"n_docs": n_docs, "mean_length": 9.0, "language": "en"} | base | more
-
-
-def test_refusals_say_why() -> None:
-    hac, gpudmm, kmeans = (roster.SYSTEMS[n] for n in ("HAC", "GPU-DMM", "KMeans"))
-    assert roster.refuses(hac, _facts(), {}) is None
-    assert roster.refuses(hac, _facts(50_000), {}) == roster.OVER_MEMORY
-    assert roster.refuses(gpudmm, _facts(language="fr"), {}) == "not English"
-    assert roster.refuses(gpudmm, _facts(mean_length=100.0), {}) == "long texts"
-    over = {"small": _facts(500)}
-    assert roster.refuses(kmeans, _facts(1000), over) == "over time on small"
-    assert roster.refuses(kmeans, _facts(1000, n_classes=2), over) is None
-
-
-# ---------------------------------------------------------------- tables
-def _rows(values: dict[str, dict[str, float | str]]) -> dict[str, Any]:
-    """Rows of sets x systems: the same value in all measures, or why there is none."""
-    rows: dict[str, Any] = {}
-    for name, of in values.items():
-        rows[name] = _facts()
-        rows[f"{name}: embedding"] = {"seconds": 10.0, "peak_mb": 5.0}
-        for system, value in of.items():
-            row: dict[str, Any] = {"skipped": value}
-            if not isinstance(value, str):
-                row = dict.fromkeys(race.MEASURES, value)
-                row |= dict(n_clusters=7, coverage=0.75, seconds=2.0, peak_mb=3.0)
-            rows[race.key(name, system, 0)] = row
-    return rows
-
-
-NAMES = list(sets.SETS)[:4]
-
-
-def test_who_does_not_finish_is_last() -> None:
-    rows = _rows(
-        {
-            NAMES[0]: {"GSDMM": 0.9, "KMeans": 0.5, "HAC": "over memory", "GPU-DMM": 0.95},
-            NAMES[1]: {"GSDMM": 0.4, "KMeans": 0.5, "HAC": 0.45, "GPU-DMM": "not English"},
-            NAMES[2]: {"GSDMM": 0.4},  # stopped here: not all were tried
-        }
-    )
-    cells = show.gather(rows, True)
-    assert show.ranked(cells) == (["GSDMM", "KMeans", "HAC"], NAMES[:2])
-    assert show.mean_ranks(cells, "ami") == {"GSDMM": 2.0, "KMeans": 1.5, "HAC": 2.5}
-    text = show.overview(rows, True)
-    assert "Mean ranks over 2 sets" in text
-    assert "the 1 sets that all finished" in text
-    assert "over memory" in show.matrices(rows, True)
-    assert "**0.950**" in show.matrices(rows, True)
-
-
-@pytest.mark.parametrize(
-    ("theirs", "met", "shown"),
-    [
-        ((0.3, 0.31, 0.29, 0.3), True, "ahead: NMI +0.200"),
-        ((0.7, 0.71, 0.69, 0.7), False, "**behind**: NMI -0.200"),
-        ((0.3, 0.7, 0.31, 0.69), False, "ahead on 2 of 4"),
-    ],
-)
-def test_a_verdict_is_yes_only_above_zero(theirs: tuple[float, ...], met: bool, shown: str) -> None:
-    rows = _rows(
-        {n: {"GSDMM": 0.5, "KMeans": v, "XDMM": 0.1} for n, v in zip(NAMES, theirs, strict=True)}
-    )
-    (verdict,) = show.verdicts(rows)  # coterie's own are no peers
-    assert verdict.what == "K given: GSDMM less KMeans"
-    assert verdict.met is met
-    assert shown in verdict.measured
-    assert "XDMM" in show.differences(rows, True)
-
-
-def test_of_one_model_no_difference_is_asked() -> None:
-    rows = _rows(
-        {
-            n: {"cluster()": 0.9, "GSDMM, cap 500": v, "topica GSDMM, cap 500": 0.5}
-            for n, v in zip(NAMES, (0.49, 0.51, 0.5, 0.5), strict=True)
-        }
-    )
-    (verdict,) = show.verdicts(rows)
-    assert verdict.what == "K not given: GSDMM, cap 500 less topica GSDMM, cap 500"
-    assert verdict.met is True
-
-
-def test_coverage_and_embeddings_are_shown() -> None:
-    rows = _rows({NAMES[0]: {"cluster()": 0.5, "BERTopic": 0.6}})
-    text = show.matrices(rows, False)
-    assert "7 (75%)" in text
-    assert "2.0 (+ 10)" in text
-    (found,) = show.beside(rows, "BERTopic").values()
-    assert found["seconds"] == 12.0
-    assert found["outliers"] == 0.25
-
-
-def test_the_report_makes_do_with_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(report, "HOME", tmp_path)
-    monkeypatch.setattr(report, "ROOT", tmp_path)
-    (tmp_path / "docs").mkdir()
-    assert "Not measured yet." in report.write()
-    assert (tmp_path / "docs" / "peers.md").is_file()

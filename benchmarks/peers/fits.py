@@ -6,6 +6,7 @@ topic of each text.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ def cluster(documents: Any, ask: Settings, watch: Watch) -> Labels:
     return np.asarray(groups.labels), None
 
 
-def xdmm(documents: Any, ask: Settings, watch: Watch) -> Labels:
+def xdmm(documents: Any, ask: Settings, watch: Watch, sampler: str = "metropolis") -> Labels:
+    """X-DMM's sampler, or another of the same mixture."""
     import coterie
 
     assert ask.n_clusters is not None
@@ -37,6 +39,7 @@ def xdmm(documents: Any, ask: Settings, watch: Watch) -> Labels:
         alpha=ask.alpha or 0.1,
         beta=ask.beta,
         n_sweeps=ask.n_sweeps,
+        sampler=sampler,
         random_state=ask.seed,
     )
     with watch():
@@ -108,9 +111,9 @@ def sklearn_lda(documents: Any, ask: Settings, watch: Watch) -> Labels:
     return labels, None
 
 
-def hac(documents: Any, ask: Settings, watch: Watch) -> Labels:
-    """Ward's linkage, scikit-learn's default, from the distances of pairs: no dense rows."""
-    corpus, settings = Corpus(documents, []), dict(n_clusters=ask.n_clusters, linkage="ward")
+def hac(documents: Any, ask: Settings, watch: Watch, linkage: str) -> Labels:
+    """From the distances of pairs: no dense rows."""
+    corpus, settings = Corpus(documents, []), dict(n_clusters=ask.n_clusters, linkage=linkage)
     with watch():
         labels = papers.hac(corpus, ask.seed, papers.Curve([], ()), **settings)
     return np.asarray(labels), None
@@ -147,13 +150,15 @@ FITS: dict[str, Fit] = {
     "embedding": embedding,
     "cluster": cluster,
     "xdmm": xdmm,
+    "em": partial(xdmm, sampler="em"),
     "gpudmm": gpudmm,
     "pt": pt,
     "hdp": hdp,
     "kmeans": kmeans,
     "minibatch": minibatch,
     "sklearn_lda": sklearn_lda,
-    "hac": hac,
+    "hac": partial(hac, linkage="ward"),
+    "hac_average": partial(hac, linkage="average"),
     "embedded_kmeans": embedded_kmeans,
     "hdbscan": hdbscan,
     "bertopic": bertopic,

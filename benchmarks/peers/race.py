@@ -20,7 +20,7 @@ MEASURES = ("nmi", "ami", "ari")
 
 def key(name: str, system: str, seed: int) -> str:
     """The name of a row."""
-    return f"{name}: {system}: {seed}"
+    return f"{name}: {roster.KEPT_AS.get(system, system)}: {seed}"
 
 
 def run(options: Options) -> dict[str, Row]:
@@ -49,7 +49,7 @@ class Race:
         reason = roster.refuses(system, facts, self._over_time(system))
         if reason is None:
             try:
-                if system.takes in (sets.VECTORS, sets.BOTH):
+                if system.embeds:
                     self._embed()
                 return self._fits(system, facts)
             except NotInstalled as problem:
@@ -58,16 +58,17 @@ class Race:
             except TimedOut:
                 reason = roster.OVER_TIME
             except WorkerFailed as problem:
+                say(f"{self.name}: {problem}")
                 large = "MemoryError" in str(problem)
-                reason = roster.OVER_MEMORY if large else f"failed: {problem}"
+                reason = roster.OVER_MEMORY if large else f"failed: {_kind_of(problem)}"
         say(f"{self.name}: {system.name}: {reason}")
-        seed = self._next(system) or 0
-        self.results.add(key(self.name, system.name, seed), self._row(system, skipped=reason))
+        self._keep(system, self._next(system) or 0, self._row(system, skipped=reason))
 
     def _next(self, system: System) -> int | None:
         """The seed to measure next, or None."""
         spent = 0.0
-        for seed in range(self.options.times(roster.SEEDS, 1) if system.random else 1):
+        seeds = min(self.options.times(roster.SEEDS, 1), roster.SEEDS)
+        for seed in range(seeds if system.random else 1):
             at = key(self.name, system.name, seed)
             row = self.results.rows.get(at, {})
             if not self.results.has(at) or outdated(row, system):
@@ -76,6 +77,13 @@ class Race:
             if "skipped" in row or spent > roster.ENOUGH:
                 return None
         return None
+
+    def _keep(self, system: System, seed: int, row: Row) -> None:
+        """Add a row. With its first seed a system's older rows go: none are mixed with the new."""
+        old = key(self.name, system.name, 0)[:-1]
+        for at in [at for at in self.results.rows if seed == 0 and at.startswith(old)]:
+            del self.results.rows[at]
+        self.results.add(key(self.name, system.name, seed), row)
 
     def _over_time(self, system: System) -> dict[str, Row]:
         rows = self.results.rows
@@ -99,7 +107,7 @@ class Race:
             while (seed := self._next(system)) is not None:
                 reply = worker.fit(seed=seed, **asked)
                 row = self._row(system, **self._scored(reply))
-                self.results.add(key(self.name, system.name, seed), row)
+                self._keep(system, seed, row)
                 shown = ", ".join(f"{m} {row[m]:.3f}" for m in MEASURES)
                 took = f"{row['n_clusters']} clusters, {row['seconds']:.1f} s"
                 say(f"{self.name}: {system.name}: seed {seed}: {shown}, {took}")
@@ -130,6 +138,11 @@ class Race:
             reply = worker.fit(seed=0, labels=False)
         self.results.add(at, {measure: reply[measure] for measure in ("seconds", "peak_mb")})
         say(f"{self.name}: embeddings of {len(texts):,} texts: {reply['seconds']:.0f} s")
+
+
+def _kind_of(problem: WorkerFailed) -> str:
+    """The exception's type, or that the process ended: nothing of its text, which may name files."""
+    return str(problem).split(": ")[1]  # "system: Type: text"
 
 
 def outdated(row: Row, system: System) -> bool:

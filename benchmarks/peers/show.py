@@ -1,146 +1,86 @@
-"""Tables of the race, its mean ranks, and coterie less each other system."""
+"""Tables of the race, from whatever rows there are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count, takewhile
 from statistics import mean, median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
-from ..scores import Interval, paired
 from ..store import Row
-from ..tables import Verdict, markdown, number, signed
-from .race import MEASURES, key
-from .roster import FOUND, GIVEN, SYSTEMS, System
+from ..tables import markdown, number, signed
+from .gather import KINDS, Cell, entered, gather, kind, mean_ranks, progress, ranked, seconds, value
+from .judge import ALIKE, DECIDES, Gap, compared, tally
+from .race import MEASURES
+from .roster import FOUND, GIVEN, SYSTEMS
 from .sets import SETS
 
-HEADS = {True: "K given", False: "K not given"}
 NOTHING = "Not measured yet."
-DECIDES = "ami"  # adjusted for chance: finding more clusters does not raise it by itself
+FIRST = 3  # systems named in a sentence
 
 
-class Cell(NamedTuple):
-    """A system on a set: means over the seeds, or an empty dict and why."""
-
-    figures: dict[str, float]
-    why: str = ""
-
-
-Cells = dict[str, dict[str, Cell]]
-
-
-def gather(rows: dict[str, Row], told_k: bool) -> Cells:
-    """Sets in order, and in each the systems of one table that have a row there."""
-    found: Cells = {}
-    for name in SETS:
-        of = {
-            s: _cell(rows, name, system) for s, system in SYSTEMS.items() if system.told_k is told_k
-        }
-        cells = {system: cell for system, cell in of.items() if cell is not None}
-        if cells:
-            found[name] = cells
-    return found
+def how_far(rows: dict[str, Row]) -> str:
+    """How many of the sets are in, and which are not."""
+    done, begun, left, waiting = progress(rows)
+    if not begun and not left and not waiting:
+        return f"All {len(SETS)} sets are in."
+    texts = [f"**{len(done)} of {len(SETS)} sets so far.**"]
+    if begun:
+        texts.append(f"Begun, not ranked: {', '.join(begun)}.")
+    if left:
+        texts.append(f"Missing: {', '.join(left)}.")
+    if waiting:
+        few = ", ".join(f"{system} ({n})" for system, n in waiting.items())
+        texts.append(f"Tried on few sets, not ranked: {few}.")
+    return " ".join(texts)
 
 
-def _cell(rows: dict[str, Row], name: str, system: System) -> Cell | None:
-    keys = takewhile(rows.__contains__, (key(name, system.name, seed) for seed in count()))
-    at = [rows[k] for k in keys]
-    runs = [row for row in at if "skipped" not in row]
-    if not runs:
-        return Cell({}, at[0]["skipped"]) if at else None
-    figures = {m: mean(row[m] for row in runs) for m in (*MEASURES, "n_clusters", "coverage")}
-    figures["seconds"] = median(row["seconds"] for row in runs)
-    made = rows.get(f"{name}: embedding") if "vectors" in system.takes else None
-    if made:
-        figures["embedding"] = made["seconds"]
-    peaks = [row["peak_mb"] for row in (*runs, *([made] if made else ()))]
-    if None not in peaks:
-        figures["peak_mb"] = max(peaks)
-    return Cell(figures)
+def in_short(rows: dict[str, Row], told_k: bool) -> str:
+    """Who is first, and against how many coterie is ahead: two sentences."""
+    ranks = mean_ranks(gather(rows, told_k), DECIDES)
+    if not ranks:
+        return NOTHING
+    first = sorted(ranks, key=lambda s: ranks[s])[:FIRST]
+    named = ", ".join(f"{_name(system)} ({ranks[system]:.1f})" for system in first)
+    return (
+        f"first of {len(ranks)} by mean rank in {DECIDES.upper()}: {named}. {tally(rows, told_k)}"
+    )
 
 
-def beside(rows: dict[str, Row], system: str) -> dict[str, dict[str, float]]:
-    """A system's figures by set, its embeddings' time included, for another benchmark's table."""
-    cells = {n: of.get(system) for n, of in gather(rows, SYSTEMS[system].told_k).items()}
-    return {
-        name: {**cell.figures, "seconds": _seconds(cell), "outliers": 1 - cell.figures["coverage"]}
-        for name, cell in cells.items()
-        if cell and cell.figures
-    }
+def _name(system: str) -> str:
+    return f"**{system}**" if SYSTEMS[system].ours else system
 
 
-def _seconds(cell: Cell) -> float:
-    """Of a fit and, where it needs them, the embeddings."""
-    return cell.figures["seconds"] + cell.figures.get("embedding", 0.0)
+def by_kind(rows: dict[str, Row], told_k: bool) -> str:
+    """Mean AMI of each system over the sets of a kind, the best in bold."""
+    cells = gather(rows, told_k)
+    ranks, names = mean_ranks(cells, DECIDES), ranked(cells)[1]
+    sets = {k: [n for n in names if kind(rows[n]) == k] for k in KINDS}
+    sets = {k: of for k, of in sets.items() if of}
+    if not sets:
+        return NOTHING
+    systems = sorted(entered(cells), key=lambda s: ranks.get(s, np.inf))
+    columns = []
+    for of in sets.values():
+        found = [_mean([cells[name][system] for name in of]) for system in systems]
+        shown = [why or number(at, 3) for at, why in found]
+        _embolden(shown, [at for at, _ in found])
+        columns.append(shown)
+    lines = [[_name(s), *line] for s, line in zip(systems, zip(*columns, strict=True), strict=True)]
+    heads = [f"{k} ({len(of)} set{'s' * (len(of) > 1)})" for k, of in sets.items()]
+    return markdown(["system", *heads], lines)
 
 
-# ---------------------------------------------------------------- ranks and differences
-def ranked(cells: Cells) -> tuple[list[str], list[str]]:
-    """The systems to rank, and the sets on which all of them were tried."""
-    tried = {system for of in cells.values() for system in of}
-    systems = [name for name, system in SYSTEMS.items() if name in tried and not system.only]
-    return systems, [name for name, of in cells.items() if all(s in of for s in systems)]
+def _mean(cells: Sequence[Cell]) -> tuple[float, str]:
+    """The mean of the measure that decides; of who did not finish all of them, how many it did."""
+    done = [value(cell, DECIDES) for cell in cells if cell.figures]
+    if len(done) == len(cells):
+        return mean(done), ""
+    return -np.inf, f"{len(done)} of {len(cells)} sets" if done else cells[0].why
 
 
-def mean_ranks(cells: Cells, measure: str) -> dict[str, float]:
-    """Mean rank over the sets on which all were tried; who did not finish shares the last places."""
-    systems, names = ranked(cells)
-    if not names:
-        return {}
-    values = [[_value(cells[name][system], measure) for system in systems] for name in names]
-    ranks = rankdata(-np.array(values), axis=1).mean(axis=0)
-    return dict(zip(systems, ranks.tolist(), strict=True))
-
-
-def _value(cell: Cell | None, measure: str) -> float:
-    """A figure; who has none is behind all."""
-    return cell.figures[measure] if cell and cell.figures else -np.inf
-
-
-def less(cells: Cells, ours: str, theirs: str, measure: str) -> tuple[Interval, int] | None:
-    """Ours less theirs over the sets both finished, and on how many ours is ahead."""
-    pairs = [
-        (of[ours].figures[measure], of[theirs].figures[measure])
-        for of in cells.values()
-        if ours in of and theirs in of and of[ours].figures and of[theirs].figures
-    ]
-    if not pairs:
-        return None
-    return paired(*zip(*pairs, strict=True)), sum(a > b for a, b in pairs)
-
-
-def verdicts(rows: dict[str, Row]) -> list[Verdict]:
-    """coterie against each other package, decided by AMI; yes only if the interval excludes zero.
-
-    Of two that are one model no difference is asked."""
-    found = []
-    cells = {told_k: gather(rows, told_k) for told_k in HEADS}
-    for theirs, system in SYSTEMS.items():
-        ours = system.twin or (GIVEN if system.told_k else FOUND)
-        gaps = {m: less(cells[system.told_k], ours, theirs, m) for m in MEASURES}
-        if system.ours or (gap := gaps[DECIDES]) is None:
-            continue
-        interval, ahead = gap
-        shown = ", ".join(f"{m.upper()} {signed(of[0])}" for m, of in gaps.items() if of)
-        measured = f"{_word(interval)}: {shown}; ahead on {ahead} of {interval.n} sets"
-        asked, met = f"{DECIDES.upper()} > 0 with its interval", interval.above_zero
-        if system.twin:
-            asked, met = f"the same model: {DECIDES.upper()} alike", _word(interval) == "alike"
-        found.append(Verdict(f"{HEADS[system.told_k]}: {ours} less {theirs}", asked, measured, met))
-    return found
-
-
-def _word(interval: Interval) -> str:
-    if interval.above_zero:
-        return "ahead"
-    return "**behind**" if interval.high < 0 else "alike"
-
-
-# ---------------------------------------------------------------- tables
-def overview(rows: dict[str, Row], told_k: bool) -> str:
+def overview(rows: dict[str, Row], told_k: bool, means: Sequence[str] = MEASURES) -> str:
     """One line a system: ranks, means over the sets all finished, where it was best, what it took."""
     cells = gather(rows, told_k)
     systems, names = ranked(cells)
@@ -148,47 +88,72 @@ def overview(rows: dict[str, Row], told_k: bool) -> str:
         return NOTHING
     all_done = [n for n in names if all(cells[n][s].figures for s in systems)]
     ranks = {measure: mean_ranks(cells, measure) for measure in MEASURES}
-    highest = [max(_value(cells[name][system], DECIDES) for system in systems) for name in names]
+    highest = [max(value(cells[name][system], DECIDES) for system in systems) for name in names]
     lines = []
     for system in sorted(systems, key=lambda s: ranks[DECIDES][s]):
         of = [cells[name][system] for name in names]
         done = [cell for cell in of if cell.figures]
-        best = [_value(c, DECIDES) == top > -np.inf for c, top in zip(of, highest, strict=True)]
-        means = [
+        best = [value(c, DECIDES) == top > -np.inf for c, top in zip(of, highest, strict=True)]
+        means_of = [
             number(mean(cells[n][system].figures[m] for n in all_done) if all_done else None, 3)
-            for m in MEASURES
+            for m in means
         ]
         lines.append(
             [
-                f"**{system}**" if SYSTEMS[system].ours else system,
+                _name(system),
                 *(f"{ranks[measure][system]:.1f}" for measure in MEASURES),
-                *means,
+                *means_of,
                 sum(best),
                 len(of) - len(done),
-                number(median(_seconds(cell) for cell in done) if done else None, 1),
+                _range([int(cell.figures["seeds"]) for cell in done]),
+                number(median(map(seconds, done)) if done else None, 2),
                 number(max((c.figures.get("peak_mb", 0) for c in done), default=None), 0),
             ]
         )
-    head = ["system", *(f"rank, {m.upper()}" for m in MEASURES), *(m.upper() for m in MEASURES)]
-    head += [f"best {DECIDES.upper()} on", "not finished", "median s", "most MB"]
+    head = ["system", *(f"rank, {m.upper()}" for m in MEASURES), *(m.upper() for m in means)]
+    head += [f"best {DECIDES.upper()} on", "not finished", "seeds", "median s", "most MB"]
     said = (
-        f"Mean ranks over {len(names)} sets, who did not finish last; NMI, AMI and ARI are means over "
-        f"the {len(all_done)} sets that all finished. Seconds include embeddings where they are used."
+        f"Mean ranks over {len(names)} sets, who did not finish is last; "
+        f"{', '.join(m.upper() for m in means)}: means over the {len(all_done)} sets that all finished. "
+        "Seconds include embeddings where they are used."
     )
     return f"{said}\n\n{markdown(head, lines)}"
 
 
+def _range(counts: Sequence[int]) -> str:
+    if not counts:
+        return "-"
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
 def differences(rows: dict[str, Row], told_k: bool) -> str:
-    """coterie's system less every other, over the sets both finished."""
-    cells, ours = gather(rows, told_k), GIVEN if told_k else FOUND
-    lines = []
-    for theirs in (s for s, system in SYSTEMS.items() if system.told_k is told_k and s != ours):
-        gaps = [less(cells, ours, theirs, measure) for measure in MEASURES]
-        if all(gaps):
-            ahead = [f"{signed(gap[0])}, {gap[1]} of {gap[0].n}" for gap in gaps if gap]
-            lines.append([theirs, *ahead])
-    head = [f"{ours} less", *(f"{m.upper()}, ahead on" for m in MEASURES)]
-    return markdown(head, lines) if lines else ""
+    """coterie's system less every other: the answer, the interval that decides, the other means."""
+    ours, lines = GIVEN if told_k else FOUND, []
+    beside = [measure for measure in MEASURES if measure != DECIDES]
+    for gap in compared(rows, told_k):
+        found, ahead = gap.by[DECIDES]
+        means = [f"{gap.by[m][0].mean:+.3f}" for m in beside]
+        counted = f"{ahead} of {found.n}"
+        lines.append([_other(gap, ours), _answer(gap), counted, signed(found), *means])
+    head = [f"{ours} less", "ahead?", "ahead on", DECIDES.upper(), *(m.upper() for m in beside)]
+    return markdown(head, lines) if lines else NOTHING
+
+
+def _other(gap: Gap, ours: str) -> str:
+    """The other system, coterie's own in bold; and what is not plain from the table's head."""
+    name = _name(gap.theirs)
+    if gap.ours != ours:
+        name = f"({gap.ours} less) {name}"
+    return f"{name}: {gap.over}" if SYSTEMS[gap.theirs].embeds else name
+
+
+def _answer(gap: Gap) -> str:
+    if gap.met is None:
+        return gap.word
+    if gap.asked == ALIKE:
+        return "the same model, alike: " + ("yes" if gap.met else "**no**")
+    return f"yes: {gap.word}" if gap.met else f"**no**: {gap.word}"
 
 
 def matrices(rows: dict[str, Row], told_k: bool) -> str:
@@ -206,7 +171,7 @@ def matrices(rows: dict[str, Row], told_k: bool) -> str:
         for name, of in cells.items():
             shown = [_shown(of.get(system), measure) for system in systems]
             if measure in MEASURES:
-                _embolden(shown, [of.get(system) for system in systems], measure)
+                _embolden(shown, [value(of.get(system), measure) for system in systems])
             lines.append([name, rows[name]["n_classes"], *shown])
         parts.append(f"**{title}**\n\n{markdown(['set', 'classes', *systems], lines)}")
     return "\n\n".join(parts)
@@ -216,18 +181,17 @@ def _shown(cell: Cell | None, measure: str) -> str:
     if cell is None:
         return ""
     if not cell.figures:
-        return cell.why.split(" on ")[0]
-    value = cell.figures.get(measure)
+        return cell.why
+    found = cell.figures.get(measure)
     if measure == "n_clusters":
         part = cell.figures["coverage"]
-        return number(value, 0) + (f" ({part:.0%})" if part < 1 else "")
+        return number(found, 0) + (f" ({part:.0%})" if part < 1 else "")
     if measure == "seconds" and "embedding" in cell.figures:
-        return f"{number(value, 1)} (+ {cell.figures['embedding']:,.0f})"
-    return number(value, {"seconds": 1, "peak_mb": 0}.get(measure, 3))
+        return f"{number(found, 1)} (+ {cell.figures['embedding']:,.0f})"
+    return number(found, {"seconds": 1, "peak_mb": 0}.get(measure, 3))
 
 
-def _embolden(shown: list[str], cells: Sequence[Cell | None], measure: str) -> None:
-    values = [_value(cell, measure) for cell in cells]
+def _embolden(shown: list[str], values: Sequence[float]) -> None:
     at = int(np.argmax(values))
     if np.isfinite(values[at]):
         shown[at] = f"**{shown[at]}**"
@@ -243,18 +207,18 @@ def who() -> str:
 
 
 def which(rows: dict[str, Row]) -> str:
-    """The sets."""
+    """The sets that were begun."""
     lines = [
         [
             name,
+            kind(rows[name]),
+            rows[name]["language"],
             *(f"{rows[name][size]:,}" for size in ("n_docs", "n_classes", "n_words")),
             f"{rows[name]['mean_length']:.1f}",
-            rows[name]["language"],
-            "natural" if rows[name]["natural"] else "words",
             number(rows.get(f"{name}: embedding", {}).get("seconds"), 0),
         ]
         for name in SETS
         if name in rows
     ]
-    head = ["set", "texts", "classes", "vocabulary", "words a text", "language", "text"]
-    return markdown([*head, "embedding, s"], lines)
+    head = ["set", "kind", "language", "texts", "classes", "vocabulary", "words a text"]
+    return markdown([*head, "embedding, s"], lines) if lines else NOTHING

@@ -1,0 +1,75 @@
+"""The race as a picture for each table: coterie less every other system in AMI, with its interval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..store import Row, say
+from .gather import HEADS
+from .judge import AHEAD, BEHIND, DECIDES, ENGLISH, OPEN, Gap, compared
+from .roster import FOUND, GIVEN, SYSTEMS
+
+FILES = {told_k: f"peers-{head.lower().replace(' ', '-')}.svg" for told_k, head in HEADS.items()}
+COLOURS = {AHEAD: "#1f6fb4", OPEN: "#777777", BEHIND: "#c0392b"}
+
+
+def image(rows: dict[str, Row], told_k: bool, folder: str) -> str:
+    """The link to a table's picture, or nothing where there is nothing to draw."""
+    if not _gaps(rows, told_k):
+        return ""
+    ours = GIVEN if told_k else FOUND
+    said = (
+        f"{HEADS[told_k]}: {ours} less each other system in {DECIDES.upper()}, with 95% intervals"
+    )
+    return f"![{said}]({folder}/{FILES[told_k]})\n"
+
+
+def draw(rows: dict[str, Row], folder: Path) -> None:
+    """An SVG file for each table, the same bytes for the same rows."""
+    tables = {told_k: gaps for told_k in HEADS if (gaps := _gaps(rows, told_k))}
+    if not tables:
+        return
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        say('plots are not drawn: matplotlib is not installed. Try: pip install "coterie[bench]"')
+        return
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for told_k, gaps in tables.items():
+        with matplotlib.rc_context({"svg.hashsalt": "coterie", "svg.fonttype": "none"}):
+            figure = Figure(figsize=(7, 1 + 0.28 * len(gaps)), layout="constrained")
+            _fill(figure.add_subplot(), gaps, GIVEN if told_k else FOUND)
+            FigureCanvasSVG(figure).print_svg(
+                folder / FILES[told_k], metadata={"Date": None, "Creator": None}
+            )
+
+
+def _gaps(rows: dict[str, Row], told_k: bool) -> list[Gap]:
+    ours = GIVEN if told_k else FOUND
+    return [gap for gap in compared(rows, told_k) if gap.ours == ours]
+
+
+def _fill(axes: Any, gaps: list[Gap], ours: str) -> None:
+    """A line a system, the least at the bottom; coterie's own are hollow."""
+    gaps = sorted(gaps, key=lambda gap: gap.decides.mean)
+    for y, gap in enumerate(gaps):
+        found, colour = gap.decides, COLOURS[gap.word]
+        face = "white" if SYSTEMS[gap.theirs].ours else colour
+        axes.plot([found.low, found.high], [y, y], color=colour, linewidth=1.5)
+        axes.plot(found.mean, y, "o", color=colour, markerfacecolor=face, markersize=6)
+    axes.axvline(0, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(gaps)), [_label(gap) for gap in gaps])
+    axes.set_xlabel(f"{DECIDES.upper()}: {ours} less the other (right of 0: {ours} is ahead)")
+    axes.grid(axis="x", alpha=0.3)
+
+
+def _label(gap: Gap) -> str:
+    """A system by its name, coterie's marked; of who takes vectors, which sets."""
+    name = f"{gap.theirs} (coterie)" if SYSTEMS[gap.theirs].ours else gap.theirs
+    if SYSTEMS[gap.theirs].embeds:
+        name += ", English" if gap.over == ENGLISH else ", all sets"
+    return f"{name} · {gap.decides.n}"
