@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         elif given.what == "check":
             print(check.run())
         elif given.what in KITS:
-            KITS[given.what].run(options)
+            return KITS[given.what].run(options) or 0
         else:
             names = list(report.BENCHMARKS) if given.what == "all" else [given.what]
             for name in names:

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
 
 from benchmarks import pool, scores, store
-from benchmarks.papers import fits, gather, gsdmm, gsdpmm, kit, report
+from benchmarks.papers import fits, gather, gsdmm, gsdpmm, kit
 from benchmarks.papers.gsdmm import judge as gsdmm_judge
 from benchmarks.papers.gsdmm import plan as gsdmm_plan
 from benchmarks.papers.gsdpmm import plan as gsdpmm_plan
@@ -29,11 +29,7 @@ QUICK = Options(quick=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The harness writes below here."""
     folder = tmp_path / "benchmarks"
-    for module in (store, report):
-        monkeypatch.setattr(module, "HERE", folder)
-    monkeypatch.setattr(report, "HOME", folder / "papers")
-    monkeypatch.setattr(report, "ROOT", tmp_path)
-    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr(store, "HERE", folder)
     return folder / "papers"
 
 
@@ -359,51 +355,3 @@ def test_what_the_papers_ask_for_is_planned() -> None:
     full = gsdpmm_plan.table_3(list(gsdpmm_plan.NAMES), Options(), (gsdpmm_plan.OURS, "GSDMM"))
     assert len(full) == 5 * 20 * (1 + 3)
     assert len(gsdpmm_plan.outlier_tasks(Options(), None)) == 20 * len(gsdpmm_plan.ALPHAS)
-
-
-# ---------------------------------------------------------------- the report
-
-
-def test_a_report_without_rows(home: Path) -> None:
-    text = report.write()
-    assert (home / "RESULTS.md").read_text(encoding="utf-8") == text
-    page = (home.parents[1] / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    for paper in report.PAPERS.values():
-        assert paper.TITLE in page
-        assert not any(claim.holds for claim in paper.claims({}))
-
-
-def test_what_is_written_is_what_the_rows_say() -> None:
-    """Run `python -m benchmarks report` after a change to a paper's module."""
-    text, page, plots = report.texts()
-    assert (kit.HOME / "RESULTS.md").read_text(encoding="utf-8") == text
-    docs = kit.HOME.parents[1] / "docs" / "reproduction.md"
-    assert docs.read_text(encoding="utf-8") == page
-    assert all((kit.HOME / "plots" / f"{plot.name}.svg").is_file() for plot in plots)
-    assert len({plot.name for plot in plots}) == len(plots)
-
-
-def test_parts_show_the_rows() -> None:
-    parts = gsdmm.parts(made_up())
-    assert "0.802 ± 0.002" in parts[0].body
-    assert "+0.100" in parts[1].body
-
-
-def test_plots_are_the_same_bytes_each_time(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason='matplotlib is in "coterie[bench]"')
-    plot = kit.Plot("p", "x", "y", {"a": [(1, 2), (3, 4)], "b": [(1, 1)]}, log_x=True)
-    kit.draw([plot], tmp_path / "1")
-    kit.draw([plot], tmp_path / "2")
-    assert (tmp_path / "1" / "p.svg").read_bytes() == (tmp_path / "2" / "p.svg").read_bytes()
-
-
-def test_only_names_papers_and_sets(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: dict[str, tuple[str, ...]] = {}
-    for name, paper in report.PAPERS.items():
-        monkeypatch.setattr(
-            paper, "run", lambda options, name=name: seen.update({name: options.only})
-        )
-    report.run(Options(only=("gsdmm", "tweet"), quick=True))
-    assert seen == {"gsdmm": ("tweet",)}
-    report.run(QUICK)
-    assert set(seen) == set(report.PAPERS)

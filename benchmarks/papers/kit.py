@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ..scores import Interval, summary
-from ..store import HERE, Options, Results, Row, say
+from ..store import HERE, Options, Results, Row
 from ..tables import markdown, signed
 
 HOME = HERE / "papers"
 Gains = dict[str, Interval | None]  # a paired difference by name; None: a row is missing
 MOST_NAMED = 4
+NMI = "nmi_geometric"  # as the papers have it
+STABLE = 0.02  # of NMI: what counts as no change
+STEADY = 0.01  # standard deviation of NMI
+VERDICT = {True: "yes", False: "**no**", None: "not measured"}
 Points = list[tuple[float, float]]
 
 
 class Plot(NamedTuple):
-    """A figure: lines of (x, y) points, by name. `name` is the file's stem."""
+    """Lines of (x, y) points, by name. `name` is `gsdmm-figure-3`, or, of one panel of a figure that
+    has several, `gsdpmm-figure-2-Tweet`: panels of a figure are drawn side by side."""
 
     name: str
     x: str
@@ -144,34 +148,5 @@ def _some(names: Sequence[str]) -> str:
 
 
 def claims_table(claims: Sequence[Claim]) -> str:
-    words = {True: "yes", False: "**no**", None: "not measured"}
-    rows = [[claim.says, claim.measured, words[claim.holds]] for claim in claims]
-    return markdown(["the paper says", "measured here", "holds"], rows)
-
-
-def draw(plots: Sequence[Plot], folder: Path) -> None:
-    """An SVG file for each, the same bytes for the same points."""
-    if not plots:
-        return
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        say('plots are not drawn: matplotlib is not installed. Try: pip install "coterie[bench]"')
-        return
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for plot in plots:
-        with matplotlib.rc_context({"svg.hashsalt": "coterie", "svg.fonttype": "none"}):
-            figure = Figure(figsize=(5, 3.2), layout="constrained")
-            axes = figure.add_subplot(xlabel=plot.x, ylabel=plot.y)
-            if plot.log_x:
-                axes.set_xscale("log")
-            for name, points in plot.lines.items():
-                axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)
-            axes.legend(fontsize="small")
-            axes.grid(alpha=0.3)
-            FigureCanvasSVG(figure).print_svg(
-                folder / f"{plot.name}.svg", metadata={"Date": None, "Creator": None}
-            )
+    rows = [[VERDICT[claim.holds], claim.says, claim.measured] for claim in claims]
+    return markdown(["holds", "the paper says", "measured here"], rows)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import BrokenExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
-from ..data import ROOT
+from ..data import ROOT, SHORT
+from ..gpudmm import CURVE, FITS, TIMES
+from ..nips import BETAS
 from ..store import HERE, Options, Row, place, read, say
-from ..tables import machines, markdown
+from ..tables import machines
+from ..tsdpmm import CASES
+from ..xdmm import SECTIONS
 from . import gpudmm, gsdmm, gsdpmm, tsdpmm, xdmm
-from .kit import HOME, Paper, Part, Plot, Quoted, claims_table, draw
+from .gsdpmm.plan import NAMES
+from .kit import HOME, Paper, claims_table
+from .page import PLOTS, Written, page, results
+from .pictures import Pictures, draw, pictures
 
 PAPERS: dict[str, Paper] = {
     "gsdmm": cast(Paper, gsdmm),
@@ -20,61 +27,76 @@ PAPERS: dict[str, Paper] = {
     "gpudmm": cast(Paper, gpudmm),
     "xdmm": cast(Paper, xdmm),
 }
-ABOUT = (
-    "Every table and figure of five papers whose data are here, with the papers' own settings, ours "
-    "beside the paper's number. A claim holds when the 95% interval of the paired difference "
-    "(Student's t) excludes zero. Differences are ours less theirs, over runs with the same seeds."
-)
-COMMAND = "`python -m benchmarks papers`"
+TAKES: dict[str, tuple[str, ...]] = {  # what --only may name within a paper
+    "gsdmm": SHORT,
+    "gsdpmm": NAMES,
+    "tsdpmm": (*CASES, *map(str, BETAS)),
+    "gpudmm": (*FITS, *TIMES, CURVE),
+    "xdmm": SECTIONS,
+}
 
 
-def run(options: Options) -> None:
+def run(options: Options) -> int:
     """Measure what is not there yet, paper by paper, and write the report after each."""
-    asked = [name for name in PAPERS if name in options.only] or list(PAPERS)
-    inner = replace(options, only=tuple(name for name in options.only if name not in PAPERS))
-    for name in asked:
-        say(f"{name}: start")
-        start = time.perf_counter()
-        try:
-            PAPERS[name].run(inner)
-        finally:  # a run cut short is reported as far as it went
-            write(options.quick)
-        say(f"{name}: done in {time.perf_counter() - start:.0f} s")
+    inner = tuple(name for name in options.only if name not in PAPERS)
+    asked = [name for name in PAPERS if name in options.only]
+    asked = asked or [name for name in PAPERS if not inner or set(inner) & set(TAKES[name])]
+    unknown = [name for name in inner if not any(name in TAKES[paper] for paper in asked)]
+    if unknown:
+        sets = dict.fromkeys(name for paper in asked or PAPERS for name in TAKES[paper])
+        say(f"--only takes {', '.join((*PAPERS, *sets))}: {unknown[0]!r} is none of them")
+        return 2
+    try:
+        for name in asked:
+            _run(name, replace(options, only=inner))
+    finally:  # a run cut short is reported as far as it went
+        write(options.quick)
     rows = {name: _rows(_files(name, options.quick)) for name in asked}
     if options.quick:
         print(
             "Quick: two runs and few sets. The intervals decide nothing; this shows that it works.\n"
         )
     print(claims_table([c for name, of in rows.items() for c in PAPERS[name].claims(of)]))
+    return 0
 
 
-def write(quick: bool = False) -> str:
-    """Write RESULTS.md, the plots and (not for quick rows) the docs page; return the first."""
-    home = HERE / "out" / "papers" if quick else HOME
-    text, page, plots = texts(quick)
+def _run(name: str, options: Options) -> None:
+    say(f"{name}: start")
+    start = time.perf_counter()
+    try:
+        PAPERS[name].run(options)
+    except ModuleNotFoundError as problem:  # the other papers may not need it
+        say(f'{name}: stopped: {problem.name} is not installed. Try: pip install "coterie[bench]"')
+    except BrokenExecutor:
+        say(f"{name}: stopped: a process was killed, perhaps for memory; its rows so far are kept")
+    write(options.quick, drawn=False)
+    say(f"{name}: done in {time.perf_counter() - start:.0f} s")
+
+
+def write(quick: bool = False, drawn: bool = True) -> str:
+    """Write RESULTS.md, (not for quick rows) the docs page, and the plots; return the first."""
+    home, docs = HERE / "out" / "papers" if quick else HOME, ROOT / "docs"
+    text, page_text, found = texts(quick)
     home.mkdir(parents=True, exist_ok=True)
     (home / "RESULTS.md").write_text(text, encoding="utf-8")
     if not quick:
-        (ROOT / "docs" / "reproduction.md").write_text(page, encoding="utf-8")
-    draw(plots, home / "plots")
+        (docs / "reproduction.md").write_text(page_text, encoding="utf-8")
+    if drawn:
+        draw(found, home / "plots" if quick else docs / PLOTS)
     return text
 
 
-def texts(quick: bool = False) -> tuple[str, str, list[Plot]]:
-    """RESULTS.md, the page of the documentation, and the plots that both show."""
+def texts(quick: bool = False) -> tuple[str, str, Pictures]:
+    """RESULTS.md, the page of the documentation, and the pictures that both show."""
     found = {name: _files(name, quick) for name in PAPERS}
-    rows = {name: _rows(files) for name, files in found.items()}
-    parts = {name: paper.parts(rows[name]) for name, paper in PAPERS.items()}
-    text = "\n".join(
-        [
-            f"# The papers' results, anew\n\n{ABOUT}\n\nWritten by {COMMAND} from `results/*.json`.\n",
-            f"## Claims\n\n{_by_paper(rows)}",
-            *(_results(paper, parts[name]) for name, paper in PAPERS.items()),
-            *machines({file: of for files in found.values() for file, of in files.items()}),
-        ]
-    )
-    plots = [plot for of in parts.values() for part in of for plot in part.plots]
-    return text, _page(rows, parts), plots
+    written = []
+    for name, paper in PAPERS.items():
+        rows = _rows(found[name])
+        written.append(Written(paper, paper.claims(rows), paper.parts(rows)))
+    of_machines = machines({file: of for files in found.values() for file, of in files.items()})
+    plots = [plot for of in written for part in of.parts for plot in part.plots]
+    folder = "plots" if quick else f"../../docs/{PLOTS}"
+    return results(written, of_machines, folder), page(written), pictures(plots)
 
 
 def _files(name: str, quick: bool) -> dict[str, dict[str, Any]]:
@@ -87,52 +109,3 @@ def _files(name: str, quick: bool) -> dict[str, dict[str, Any]]:
 
 def _rows(files: dict[str, dict[str, Any]]) -> dict[str, Row]:
     return {key: row for result in files.values() for key, row in result["rows"].items()}
-
-
-def _by_paper(rows: dict[str, dict[str, Row]]) -> str:
-    return "\n".join(
-        f"### {paper.TITLE}\n\n{claims_table(paper.claims(rows[name]))}\n"
-        for name, paper in PAPERS.items()
-    )
-
-
-def _results(paper: Paper, parts: list[Part]) -> str:
-    texts = [f"## {paper.TITLE}\n\n{paper.CITATION}\n"]
-    if paper.FOUND:
-        texts.append(f"{paper.FOUND}\n")
-    texts += [f"### {part.title}\n\n{part.settings}\n\n{_body(part, 'plots')}" for part in parts]
-    if paper.QUOTED:
-        texts.append(f"### Quoted, not measured\n\n{_quoted(paper)}\n")
-    return "\n".join(texts)
-
-
-def _body(part: Part, plots: str) -> str:
-    texts = [part.body, *(_image(plot, plots) for plot in part.plots)]
-    return "\n\n".join(text for text in texts if text) + "\n"
-
-
-def _image(plot: Plot, folder: str) -> str:
-    return f"![{plot.y} over {plot.x}]({folder}/{plot.name}.svg)"
-
-
-def _quoted(paper: Paper) -> str:
-    return markdown(list(Quoted._fields), paper.QUOTED)
-
-
-def _page(rows: dict[str, dict[str, Row]], parts: dict[str, list[Part]]) -> str:
-    """The page of the documentation: claims first, then what was and was not reproduced, and why."""
-    texts = [
-        f"# The papers, reproduced\n\n{ABOUT} This page is written by {COMMAND}; every table is in "
-        "`benchmarks/papers/RESULTS.md`.\n",
-        f"## Does each claim hold?\n\n{_by_paper(rows)}",
-    ]
-    plots = Path("..") / "benchmarks" / "papers" / "plots"
-    for name, paper in PAPERS.items():
-        texts.append(f"## {paper.TITLE}: what was measured\n\n{paper.CITATION}\n")
-        if paper.FOUND:
-            texts.append(f"{paper.FOUND}\n")
-        texts.append("\n".join(f"- {part.title}" for part in parts[name]) + "\n")
-        texts += [f"{_image(plot, plots.as_posix())}\n" for p in parts[name] for plot in p.plots]
-        if paper.QUOTED:
-            texts.append(f"Quoted, not measured:\n\n{_quoted(paper)}\n")
-    return "\n".join(texts)
