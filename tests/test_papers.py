@@ -1,4 +1,4 @@
-"""The papers' kit: rows measured once, intervals, claims, and a report from whatever there is."""
+"""The papers' kit: rows measured once, intervals, claims, and the fits that rows are made of."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
 
 from benchmarks import pool, scores, store
-from benchmarks.papers import fits, gather, gsdmm, gsdpmm, kit
-from benchmarks.papers.gsdmm import judge as gsdmm_judge
+from benchmarks.papers import fits, gather, kit
 from benchmarks.papers.gsdmm import plan as gsdmm_plan
-from benchmarks.papers.gsdpmm import plan as gsdpmm_plan
 from benchmarks.scores import Interval
 from benchmarks.store import Options, Results
 
@@ -208,6 +206,15 @@ def test_a_system_without_chance_stands_for_every_seed() -> None:
     assert (found.mean, found.n) == (pytest.approx(0.5), 3)
 
 
+def test_runs_are_counted_from_the_rows() -> None:
+    rows = {f"k, seed {s}": {kit.NMI: 0.5} for s in range(3)} | {"l, seed 0": {kit.NMI: 0.5}}
+    assert gather.runs(rows, ["k"]) == "3 runs"
+    assert gather.runs(rows, ["l"]) == "1 run"
+    assert gather.runs(rows, ["k", "l", "m"]) == "0 to 3 runs"
+    line = gather.Series("line", lambda x: gather.values(rows, "kl"[int(x)], kit.NMI))
+    assert "| line | 1 to 3 | 0.50 | 0.50 |" in gather.figure_table((0, 1), [line], "", 2)
+
+
 def test_relative_change() -> None:
     found = gather.change({0: 110.0, 1: 120.0}, {0: 100.0, 1: 100.0})
     assert found is not None
@@ -232,6 +239,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     ("system", "settings"),
     [
         ("gsdmm", dict(n_clusters=8, n_sweeps=4)),
+        ("gsdmm", dict(n_clusters=2, n_sweeps=4, sampler="em")),
         ("gsdpmm", dict(alpha_per_doc=0.01, beta=0.1, n_sweeps=4)),
         ("subset", dict(share=0.5, n_clusters=8, n_sweeps=4)),
         ("kmeans", dict(n_clusters=2, n_init=2)),
@@ -257,6 +265,17 @@ def test_lda_parts_them_too() -> None:
     row = fits.measure(fits.Ask("toy", "lda", 1, settings, (10, 50)))
     assert row["nmi_geometric"] > 0.5
     assert row["curve"]["sweep"] == [10, 50]
+
+
+def test_what_needs_a_missing_package_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    tasks = {system: fits.Ask("toy", system, 0) for system in ("lda", "kmeans")}
+    monkeypatch.setattr(fits, "find_spec", lambda name: None)
+    assert set(fits.possible(tasks)) == {"kmeans"}
+    assert "tomotopy is not installed" in capsys.readouterr().err
+    monkeypatch.setattr(fits, "find_spec", lambda name: name)
+    assert fits.possible(tasks) == tasks
 
 
 def test_distances_are_one_less_the_cosine() -> None:
@@ -285,73 +304,3 @@ def test_brief_scores_are_the_full_ones() -> None:
     full = scores.full_score(classes, labels)
     for name, value in scores.full_score(classes, labels, brief=True).items():
         assert value == pytest.approx(full[name]), name
-
-
-# ---------------------------------------------------------------- the two papers
-
-
-def made_up(n: int = 5) -> dict[str, dict[str, Any]]:
-    """Rows of Table 2 in which GSDMM is better by .1 everywhere."""
-    rows: dict[str, dict[str, Any]] = {}
-    for name in gsdmm_plan.SETS:
-        for system in gsdmm_plan.SYSTEMS:
-            for seed in range(n):
-                value = 0.7 + 0.1 * (system == gsdmm_plan.OURS) + seed / 1000
-                row = dict.fromkeys(gsdmm_plan.MEASURES, value)
-                rows[f"{gsdmm_plan.main_key(name, system)}, seed {seed}"] = {
-                    **row,
-                    "n_clusters": gsdmm_plan.CLASSES[name] + seed,
-                }
-    return rows
-
-
-def holds(claims: list[kit.Claim], start: str) -> bool | None:
-    return next(claim.holds for claim in claims if claim.says.startswith(start))
-
-
-def test_gsdmm_wins_only_if_it_wins_everywhere() -> None:
-    rows = made_up()
-    assert holds(gsdmm.claims(rows), "GSDMM beats K-means") is True
-    assert holds(gsdmm.claims(rows), "from K=500") is True
-    key = gsdmm_plan.main_key("tweet", gsdmm_plan.KMEANS)
-    for seed in range(5):
-        rows[f"{key}, seed {seed}"]["ari"] = 0.9
-    assert holds(gsdmm.claims(rows), "GSDMM beats K-means") is False
-    assert holds(gsdmm.claims(rows), "GSDMM beats HAC (average") is True
-
-
-def test_linear_time_is_told_from_quadratic() -> None:
-    def rows(power: float) -> dict[str, dict[str, Any]]:
-        return {
-            gsdmm_plan.time_key("GSDMM", n): {"n_docs": 1000 * n, "seconds": 0.1 * n**power}
-            for n in gsdmm_plan.COPIES
-        }
-
-    assert holds(gsdmm_judge.claims(rows(1.02)), "time is linear") is True
-    assert holds(gsdmm_judge.claims(rows(1.5)), "time is linear") is False
-
-
-def test_outliers_must_be_found_at_every_alpha() -> None:
-    rows: dict[str, dict[str, Any]] = {
-        f"{gsdpmm_plan.outlier_key(alpha)}, seed 0": {"recall": 1.0, "false_alarms": 3}
-        for alpha in gsdpmm_plan.ALPHAS
-    }
-    assert max(gsdpmm_plan.ALPHAS) / min(gsdpmm_plan.ALPHAS) >= 100  # two decades
-    assert holds(gsdpmm.claims(rows), "finds almost all") is True
-    rows[f"{gsdpmm_plan.outlier_key(0.01)}, seed 0"]["recall"] = 0.5
-    assert holds(gsdpmm.claims(rows), "finds almost all") is False
-    assert holds(gsdpmm.claims(rows), "fewer than 10") is True
-
-
-def test_what_the_papers_ask_for_is_planned() -> None:
-    names = list(gsdmm_plan.SETS)
-    table = gsdmm_plan.table_2(names, 20, tuple(names))
-    assert len(table) == 4 * (20 + 20 + 4)
-    ours = [ask for ask in table.values() if ask.system == "gsdmm"]
-    assert {ask.settings["n_clusters"] for ask in ours} == {500}
-    assert {ask.settings["n_sweeps"] for ask in ours} == {30}
-    assert len(gsdmm_plan.figures(names, 20, False)) == 4 * 20 * (8 + 11 + 8 - 2)
-    assert max(task.copies for task in gsdmm_plan.table_3(False).values()) == 256
-    full = gsdpmm_plan.table_3(list(gsdpmm_plan.NAMES), Options(), (gsdpmm_plan.OURS, "GSDMM"))
-    assert len(full) == 5 * 20 * (1 + 3)
-    assert len(gsdpmm_plan.outlier_tasks(Options(), None)) == 20 * len(gsdpmm_plan.ALPHAS)

@@ -1,12 +1,13 @@
 """Seconds over the number of documents: a corpus copied, from the matrix of words to labels.
 
-Each fit has a process of its own, with one thread."""
+Each fit has a process of its own, with one thread. A fit that its machine could not hold has a row
+without `seconds`, which says what `failed`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from statistics import median
+from concurrent.futures import BrokenExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +17,16 @@ from scipy.stats import t as student
 
 from ..pool import alone
 from ..probe import Watch
-from ..scores import Interval
+from ..scores import Interval, interval
 from ..store import Results, Row, say
-from .fits import corpus_of
+from ..tables import number
+from .fits import corpus_of, largest_topics
 from .kit import Claim
 
 LINEAR = 0.1
-MOST_FITS, ENOUGH_SECONDS = 5, 2.0  # a short fit is timed again
+LEAST_FITS, BUDGET = 2, 120.0  # fits of one row, at least; none after so many seconds
+MOST_FITS, ENOUGH_SECONDS = 5, 2.0  # a short fit is timed more often
+MUCH = 2.0  # "much faster"
 
 
 class Timed(NamedTuple):
@@ -39,49 +43,114 @@ def run(results: Results, tasks: Mapping[str, Timed]) -> None:
     """The rows that are not there yet, one after the other."""
     for key, task in tasks.items():
         if not results.has(key):
-            row = results.once(key, lambda task=task: alone(timed, task))  # type: ignore[misc]
-            say(f"{key}: {row['seconds']:.2f} s")
+            row = results.once(key, lambda task=task: _tried(task))  # type: ignore[misc]
+            say(f"{key}: {shown(row)} s")
+
+
+def _tried(task: Timed) -> Row:
+    """The row of a fit; a process out of memory, or killed, is a finding, not the end of the run."""
+    try:
+        return alone(timed, task)
+    except (BrokenExecutor, MemoryError) as problem:
+        n_docs = len(corpus_of(task.corpus, task.limit).documents) * task.copies
+        why = "out of memory" if isinstance(problem, MemoryError) else "killed"
+        return {"n_docs": n_docs, "failed": why}
 
 
 def timed(task: Timed) -> Row:
-    """Median seconds of a fit, and its peak memory beyond the input."""
+    """The least seconds of several fits, since what disturbs a fit only adds; all of them; and the
+    peak memory beyond the input."""
     documents = corpus_of(task.corpus, task.limit).documents
     fit = SYSTEMS[task.system]
     fit(documents[:200], 2, task.settings, Watch())  # imports, compiles
     took: list[float] = []
-    while len(took) < MOST_FITS and sum(took) < ENOUGH_SECONDS:
+    while not _enough(took):
         watch = Watch()
         fit(documents, task.copies, task.settings, watch)
-        took.append(watch.seconds)
+        took.append(round(watch.seconds, 4))
     return {
         "n_docs": len(documents) * task.copies,
-        "seconds": round(median(took), 4),
+        "seconds": min(took),
+        "all": took,
         "fits": len(took),
         "peak_mb": watch.peak_mb,
     }
 
 
-def linear(says: str, timed: Sequence[Row], complete: bool) -> Claim:
-    """A claim of linear time: the exponent of the number of documents is within LINEAR of 1."""
-    says = f"{says} (exponent within {LINEAR} of 1)"
-    if len(timed) < 3:
-        return Claim(says, "not measured yet", None)
-    docs = [row["n_docs"] for row in timed]
-    grown = _slope(docs, [row["seconds"] for row in timed])
-    measured = (
-        f"{grown.mean:.3f} ({grown.low:.3f} to {grown.high:.3f}), {docs[0]:,} to {docs[-1]:,}"
+def _enough(took: Sequence[float]) -> bool:
+    if len(took) < LEAST_FITS:
+        return sum(took) >= BUDGET
+    return len(took) >= MOST_FITS or sum(took) >= ENOUGH_SECONDS
+
+
+def shown(row: Row) -> str:
+    """The seconds, or why there are none."""
+    return f"({row['failed']})" if "failed" in row else number(row.get("seconds"), 2)
+
+
+def how_timed(rows: Sequence[Row]) -> str:
+    """By what rule these rows were timed; early rows hold a median."""
+    fits = sorted({len(row["all"]) for row in rows if "all" in row})
+    said = f"the least of {fits[0]} to {fits[-1]} fits" if fits else ""
+    if len(fits) == 1:
+        said = f"the least of {fits[0]} fit{'s' * (fits[0] > 1)}"
+    early = sum("seconds" in row and "all" not in row for row in rows)
+    if early:
+        said += f"{'; ' if said else ''}earlier rows ({early}) are medians of 1 to {MOST_FITS} fits"
+    return said or "not measured yet"
+
+
+def ratio(ours: Mapping[int, Row], theirs: Mapping[int, Row]) -> Interval | None:
+    """Seconds over seconds, the geometric mean over the sizes that both have, and its interval."""
+    logs = [
+        math.log(row["seconds"] / theirs[n]["seconds"])
+        for n, row in ours.items()
+        if "seconds" in row and "seconds" in theirs.get(n, {})
+    ]
+    if len(logs) < 2:
+        return None
+    found = interval(logs)
+    mean, low, high = (math.exp(value) for value in found[:3])
+    return Interval(mean, low, high, found.n)
+
+
+def times(found: Interval) -> str:
+    """A ratio of seconds in words."""
+    return (
+        f"{found.mean:.2f} times ({found.low:.2f} to {found.high:.2f}) the seconds, "
+        f"over {found.n} sizes"
     )
-    return Claim(says, measured, _straight(grown) if complete else None)
+
+
+def linear(says: str, of: Mapping[str, Sequence[Row]], n_sizes: int) -> Claim:
+    """A claim of linear time: for each system the exponent of the number of documents is within
+    LINEAR of 1."""
+    says = f"{says} (exponent within {LINEAR} of 1)"
+    done = {name: [row for row in rows if "seconds" in row] for name, rows in of.items()}
+    grown = {name: _slope(rows) for name, rows in done.items() if len(rows) > 2}
+    if not grown:
+        return Claim(says, "not measured yet", None)
+    one = len(of) == 1
+    measured = "; ".join(
+        f"{'' if one else name + ' '}{g.mean:.3f} ({g.low:.3f} to {g.high:.3f}), "
+        f"{done[name][0]['n_docs']:,} to {done[name][-1]['n_docs']:,} documents"
+        for name, g in grown.items()
+    )
+    complete = {name: len(rows) == n_sizes for name, rows in of.items()}
+    if not all(_straight(g) for name, g in grown.items() if complete[name]):
+        return Claim(says, measured, False)
+    return Claim(says, measured, True if all(complete.values()) else None)
 
 
 def _straight(grown: Interval) -> bool:
     return 1 - LINEAR <= grown.low <= grown.high <= 1 + LINEAR
 
 
-def _slope(docs: list[int], seconds: list[float]) -> Interval:
+def _slope(rows: Sequence[Row]) -> Interval:
     """How time grows: the exponent of the number of documents, with its interval. 1 is linear."""
+    docs, seconds = ([row[name] for row in rows] for name in ("n_docs", "seconds"))
     found = linregress(np.log(docs), np.log(seconds))
-    reach = float(student.ppf(0.975, len(docs) - 2) * found.stderr) if len(docs) > 2 else math.inf
+    reach = float(student.ppf(0.975, len(docs) - 2) * found.stderr)
     mean = float(found.slope)
     return Interval(mean, mean - reach, mean + reach, len(docs))
 
@@ -158,6 +227,7 @@ def _lda(documents: Any, copies: int, settings: Mapping[str, Any], watch: Watch)
             model.add_doc(doc)
     with watch():
         model.train(n_sweeps, workers=1)
+        largest_topics(model)
 
 
 SYSTEMS: dict[str, Callable[[Any, int, Mapping[str, Any], Watch], None]] = {

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from importlib.util import find_spec
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from ..data import Corpus, load
 from ..scores import full_score
-from ..store import Row
+from ..store import Row, say
 
 THRESHOLDS = (1, 3)  # clusters of more documents than this are counted apart
 Labels = Sequence[int]
@@ -152,9 +153,14 @@ def lda(
     labels: Labels = []
     for sweep in range(step, n_sweeps + 1, step):
         model.train(step, workers=1)
-        labels = [int(np.argmax(doc.get_topic_dist())) for doc in model.docs]
+        labels = largest_topics(model)
         watch(sweep, labels)
     return labels
+
+
+def largest_topics(model: Any) -> list[int]:
+    """LDA's topics as clusters: of each document the largest."""
+    return [int(np.argmax(doc.get_topic_dist())) for doc in model.docs]
 
 
 def hac(corpus: Corpus, seed: int, watch: Watch, n_clusters: int, linkage: str) -> Labels:
@@ -212,3 +218,24 @@ SYSTEMS: dict[str, Callable[..., Labels]] = {
     "lda": lda,
     "hac": hac,
 }
+NEEDS = {"lda": "tomotopy"}
+
+
+class _Task(Protocol):
+    @property
+    def system(self) -> str: ...
+
+
+Task = TypeVar("Task", bound=_Task)
+
+
+def possible(tasks: Mapping[str, Task]) -> dict[str, Task]:
+    """The tasks less those whose package is not installed, which is said."""
+    missing = {
+        package
+        for task in tasks.values()
+        if (package := NEEDS.get(task.system)) and find_spec(package) is None
+    }
+    for package in sorted(missing):
+        say(f'left out: {package} is not installed. Try: pip install "coterie[bench]"')
+    return {key: task for key, task in tasks.items() if NEEDS.get(task.system) not in missing}

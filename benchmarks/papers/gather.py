@@ -4,7 +4,7 @@ A system without chance has one row, `<key>` alone, which stands for every seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..scores import Interval, paired, summary
 from ..store import Row
 from ..tables import markdown, mean_sd, number
 from .fits import Ask
-from .kit import Plot
+from .kit import NMI, Plot
 
 MOST_SEEDS = 100
 EVERY = -1  # the seed of a system without chance
@@ -49,11 +49,31 @@ def cell(rows: Rows, key: str, measure: str, digits: int = 3) -> str:
     return mean_sd(summary(found), digits) if found else "-"
 
 
-def run_counts(rows: Rows, keys: Sequence[str], measure: str) -> str:
+def run_counts(rows: Rows, keys: Iterable[str], measure: str = NMI) -> str:
     """How many seeds these points have: `20`, or `5 to 20`."""
-    counts = [len(values(rows, key, measure)) for key in keys]
+    return _span([len(values(rows, key, measure)) for key in keys])
+
+
+def runs(rows: Rows, keys: Iterable[str]) -> str:
+    """The same in words: `20 runs`."""
+    counted = run_counts(rows, keys)
+    return f"{counted} run" if counted == "1" else f"{counted} runs"
+
+
+def _span(counts: Sequence[int]) -> str:
     low, high = min(counts), max(counts)
     return f"{low}" if low == high else f"{low} to {high}"
+
+
+def after(rows: Rows, key: str, measure: str, sweep: float) -> dict[int, float]:
+    """A measure by seed after a sweep: a point of a figure over sweeps."""
+    return values(rows, key, measure, int(sweep))
+
+
+def seconds(rows: Rows, key: Callable[[int], str], n: float) -> dict[int, float]:
+    """The seconds of so many copies: a point of a figure over copies."""
+    found = rows.get(key(int(n)), {}).get("seconds")
+    return {} if found is None else {0: found}
 
 
 def gain(rows: Rows, ours: str, theirs: str, measure: str) -> Interval | None:
@@ -83,9 +103,13 @@ class Series(NamedTuple):
 
 
 def figure_table(xs: Sequence[float], series: Sequence[Series], corner: str, digits: int) -> str:
-    """Means, a line a row."""
-    head = [corner, *(f"{x:g}" for x in xs)]
-    lines = [[line.name, *(number(_mean(line.at(x)), digits) for x in xs)] for line in series]
+    """Means, a line a row, and over how many runs."""
+    head = [corner, "runs", *(f"{x:g}" for x in xs)]
+    lines = []
+    for line in series:
+        found = [line.at(x) for x in xs]
+        counted = _span([len(of) for of in found if of] or [0])
+        lines.append([line.name, counted, *(number(_mean(of), digits) for of in found)])
     return markdown(head, lines)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ...data import LONG, OUTLIER, SHORT, Corpus, build
 from ...store import Options, Row
 from ..copies import Timed
-from ..fits import Ask, corpus_of, gsdpmm
+from ..fits import Ask, gsdpmm
 from ..gather import over_seeds
 
 SETS = dict(zip((*SHORT, LONG), ("Tweet", "TSet", "SSet", "TSSet", "20NG"), strict=True))
@@ -38,8 +38,8 @@ STEPS = tuple(range(10, 101, 10))  # LDA's
 ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # times the number of documents: two decades
 BETAS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 COPIES = (1, 2, 5, 10)
-WORDS, N_WORDS, N_CLUSTERS = "table IV", 10, 18
 INJECTED = 100
+PLACES = ("among", "after")  # where the outliers are: mixed in, as in the paper; or at the end
 TIMED = ("GSDPMM", "GSDMM", "K-means", "LDA")
 
 
@@ -52,8 +52,8 @@ def point_key(name: str, alpha_per_doc: float = 0.1, beta: float = 0.02) -> str:
     return f"figure, {name}, alpha={alpha_per_doc:g} D beta={beta:g}"
 
 
-def outlier_key(alpha_per_doc: float) -> str:
-    return f"outliers, alpha={alpha_per_doc:g} D"
+def outlier_key(alpha_per_doc: float, place: str) -> str:
+    return f"outliers{' among' if place == 'among' else ''}, alpha={alpha_per_doc:g} D"
 
 
 def steps_key(name: str) -> str:
@@ -75,7 +75,7 @@ def settings_of(system: str, k: int) -> tuple[str, dict[str, Any]]:
 
 
 def table_3(names: list[str], options: Options, systems: tuple[str, ...]) -> dict[str, Ask]:
-    n_runs, limit = options.times(20), _limit(options)
+    n_runs, limit = options.times(20), limit_of(options.quick)
     tasks: dict[str, Ask] = {}
     for name in names:
         if OURS in systems:
@@ -92,8 +92,9 @@ def table_3(names: list[str], options: Options, systems: tuple[str, ...]) -> dic
     return tasks
 
 
-def _limit(options: Options) -> int | None:
-    return 2000 if options.quick else None
+def limit_of(quick: bool) -> int | None:
+    """Documents of a set, at most."""
+    return 2000 if quick else None
 
 
 def few(options: Options, name: str) -> int:
@@ -107,7 +108,13 @@ def figures(names: list[str], options: Options) -> dict[str, Ask]:
     for name in [name for name in names if name in DRAWN]:
         for point in points[:: 3 if options.quick else 1]:
             ask = Ask(
-                name, "gsdpmm", 0, {**MAIN, **point, "n_sweeps": 5}, (), _limit(options), True
+                name,
+                "gsdpmm",
+                0,
+                {**MAIN, **point, "n_sweeps": 5},
+                (),
+                limit_of(options.quick),
+                True,
             )
             tasks |= over_seeds(point_key(name, **point), ask, few(options, name))
     return tasks
@@ -118,7 +125,7 @@ def convergence(names: list[str], options: Options) -> dict[str, Ask]:
     tasks: dict[str, Ask] = {}
     for name in [name for name in names if name in DRAWN]:
         settings = dict(n_clusters=CLASSES[name], n_steps=SWEEPS[-1])
-        ask = Ask(name, "kmeans_steps", 0, settings, SWEEPS, _limit(options), True)
+        ask = Ask(name, "kmeans_steps", 0, settings, SWEEPS, limit_of(options.quick), True)
         tasks |= over_seeds(steps_key(name), ask, options.times(5))
     return tasks
 
@@ -134,24 +141,26 @@ def times(quick: bool) -> dict[str, Timed]:
                     else settings_of(system, k)
                 )
                 settings.pop("n_init", None)
-                limit = 2000 if quick else None
-                tasks[time_key(name, system, n)] = Timed(name, n, fit, settings, limit)
+                key = time_key(name, system, n)
+                tasks[key] = Timed(name, n, fit, settings, limit_of(quick))
     return tasks
 
 
-def outlier_tasks(options: Options, limit: int | None) -> dict[str, Ask]:
+def outlier_tasks(options: Options) -> dict[str, Ask]:
     tasks: dict[str, Ask] = {}
-    for alpha in ALPHAS[:: 3 if options.quick else 1]:
-        settings = {**MAIN, "alpha_per_doc": alpha, "n_sweeps": 5}
-        ask = Ask(LONG, "gsdpmm", 0, settings, limit=limit)
-        tasks |= over_seeds(outlier_key(alpha), ask, options.times(20))
+    for place in PLACES:
+        for alpha in ALPHAS[:: 3 if options.quick else 1]:
+            settings = {**MAIN, "alpha_per_doc": alpha, "n_sweeps": 5, "place": place}
+            ask = Ask(LONG, "gsdpmm", 0, settings, limit=limit_of(options.quick))
+            tasks |= over_seeds(outlier_key(alpha, place), ask, options.times(20))
     return tasks
 
 
 def outliers(ask: Ask) -> Row:
     """V-D: of 100 documents of unknown words, how many are alone? And how many others are?"""
-    corpus = _with_outliers(ask.limit)
-    labels = gsdpmm(corpus, ask.seed, lambda *_: None, **ask.settings)
+    settings = dict(ask.settings)
+    corpus = _with_outliers(settings.pop("place"), ask.limit)
+    labels = gsdpmm(corpus, ask.seed, lambda *_: None, **settings)
     sizes = Counter(labels)
     alone = [label for label, z in zip(corpus.classes, labels, strict=True) if sizes[z] == 1]
     found = alone.count(OUTLIER)
@@ -159,30 +168,5 @@ def outliers(ask: Ask) -> Row:
 
 
 @lru_cache(maxsize=1)
-def _with_outliers(limit: int | None) -> Corpus:
-    return build({"name": LONG, "outliers": INJECTED, "place": "after", "limit": limit})
-
-
-def words(limit: int | None) -> Row:
-    """Table IV: size, commonest class and first words of every large cluster, one run."""
-    import coterie
-
-    corpus = corpus_of(LONG, limit)
-    model = coterie.GSDPMM(
-        alpha=MAIN["alpha_per_doc"] * corpus.n_docs,
-        beta=MAIN["beta"],
-        n_sweeps=5,
-        init="one",
-        random_state=0,
-    ).fit(corpus.documents)
-    found = []
-    top = model.top_words(N_WORDS)
-    for k in sorted(range(model.n_clusters_), key=lambda k: -model.cluster_sizes_[k])[:N_CLUSTERS]:
-        classes = Counter(
-            label for label, z in zip(corpus.classes, model.labels_, strict=True) if z == k
-        )
-        label, n = classes.most_common(1)[0]
-        size = int(model.cluster_sizes_[k])
-        row = {"size": size, "class": label, "share": round(n / size, 4)}
-        found.append({**row, "words": [word for word, _ in top[k]]})
-    return {"n_docs": corpus.n_docs, "n_clusters": int(model.n_clusters_), "clusters": found}
+def _with_outliers(place: str, limit: int | None) -> Corpus:
+    return build({"name": LONG, "outliers": INJECTED, "place": place, "limit": limit})
