@@ -20,13 +20,14 @@ class Fitted(NamedTuple):
 
 
 def fit(documents: list[list[str]], k: int, n_sweeps: int, seed: int, n_top: int) -> Fitted:
-    """alpha = 50 / K, beta = .01; every pair of words of a document is a biterm."""
+    """alpha = 50 / K, beta = .01; every pair of words of a document is a biterm, however far apart
+    (the package's own window is 15 words). The seconds are those of all sweeps, over their number."""
     import bitermplus
 
     texts = [" ".join(doc) for doc in documents]
     counts, words, _ = bitermplus.get_words_freqs(texts, token_pattern=r"\S+")
     numbered = bitermplus.get_vectorized_docs(texts, words, analyzer=str.split)
-    biterms = bitermplus.get_biterms(numbered)
+    biterms = bitermplus.get_biterms(numbered, win=max(map(len, documents)))
     model = bitermplus.BTM(counts, words, T=k, seed=seed, alpha=50 / k, beta=0.01)
     start = time.perf_counter()
     model.fit(biterms, iterations=n_sweeps, verbose=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -250,12 +251,54 @@ def test_points_of_the_promotion_are_kept_one_by_one(
     monkeypatch.setattr(gpudmm, "_estimator", estimator)
     monkeypatch.setattr(gpudmm, "_accuracy", lambda *args: 0.5)
     results = Results("gpudmm", Options(), home)
-    results.add(gpudmm.CURVE, {"0.0": {"mean": 0.4}})
-    gpudmm._promotions(40, gpudmm.Task([], np.zeros(0), [], None), results, Options(repeats=1))
-    assert asked == list(gpudmm.PROMOTIONS[1:])
+    old = {
+        "0.0": {"runs": [0.4, 0.41], "mean": 0.405},
+        "0.1": {"mean": 0.4},
+    }  # 0.1: its runs are lost
+    results.add(gpudmm.CURVE, {**old, "0.2": {"runs": [0.3], "mean": 0.3}})
+    task, options = gpudmm.Task([], np.zeros(0), [], None), Options(repeats=2)
+    assert not gpudmm._done(results, gpudmm.CURVE, options)
+    gpudmm._promotions(40, task, results, options)
+    assert asked == [0.1, 0.1, 0.2, *(at for at in gpudmm.PROMOTIONS[3:] for _ in range(2))]
     kept = json.loads((home / "results" / "gpudmm.json").read_text())["rows"][gpudmm.CURVE]
     assert len(kept) == len(gpudmm.PROMOTIONS)
-    assert kept["0.0"] == {"mean": 0.4}
+    assert kept["0.0"] == old["0.0"]
+    assert kept["0.2"]["runs"] == [0.3, 0.5]
+    assert kept["0.2"]["mean"] == pytest.approx(0.4)
+    assert gpudmm._done(results, gpudmm.CURVE, options)
+
+
+@pytest.mark.parametrize(
+    ("worst", "holds"), [((0.82, 0.83, 0.84), True), ((0.81, 0.80, 0.83), False), (None, None)]
+)
+def test_every_promotion_is_held_against_none(worst: tuple[float, ...], holds: bool | None) -> None:
+    curve: Row = {str(at): {"runs": [0.83, 0.84, 0.86]} for at in gpudmm.PROMOTIONS}
+    curve["0.0"] = {"runs": [0.80, 0.81, 0.82, 0.9]}
+    curve["1.0"] = {"runs": list(worst)} if worst else {"mean": 0.83}
+    assert held({gpudmm.CURVE: curve})["Any promotion above zero beats DMM"] is holds
+
+
+def test_sweep_times_without_vectors_are_measured_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, task = gpudmm.TIMES[0], gpudmm.Task([], np.zeros(0), [], None)
+    results = Results("gpudmm", Options(), home)
+    results.add(key, {"seconds": {"DMM": {"all": [0.1]}}, "ratios": {}})
+    assert not gpudmm._done(results, key, Options())
+
+    def missing(model: gpudmm.Model, *args: Any) -> Any:
+        if model.vectors:
+            raise gpudmm.VectorsMissing
+        return MagicMock()
+
+    monkeypatch.setattr(gpudmm, "_estimator", missing)
+    with pytest.raises(gpudmm.VectorsMissing):
+        gpudmm._measure(key, task, results, Options())
+    found = {"seconds": {"DMM": {}, "word2vec": {}}, "ratios": {}}
+    monkeypatch.setattr(gpudmm, "_sweep_times", lambda *args: found)
+    gpudmm._measure(key, task, results, Options())
+    assert results.rows[key] == found
+    assert gpudmm._done(results, key, Options())
 
 
 def test_documents_by_topic_are_the_paper_s_two_formulas() -> None:
@@ -275,3 +318,18 @@ def test_btm_finds_two_topics() -> None:
     found = btm.fit(documents, 2, 50, seed=1, n_top=3)
     assert {frozenset(words) for words in found.top} == {frozenset(doc) for doc in documents}
     assert found.sw.sum(axis=1) == pytest.approx(np.ones(40))
+
+
+def test_every_pair_of_a_long_document_is_a_biterm(monkeypatch: pytest.MonkeyPatch) -> None:
+    bitermplus = pytest.importorskip("bitermplus", reason='bitermplus is in "coterie[bench]"')
+    counted: list[int] = []
+    plain = bitermplus.get_biterms
+
+    def count(*args: Any, **settings: Any) -> Any:
+        found = plain(*args, **settings)
+        counted.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(bitermplus, "get_biterms", count)
+    btm.fit([[f"w{i:02}" for i in range(20)]] * 2, 2, 1, seed=1, n_top=3)
+    assert counted == [20 * 19 // 2]
