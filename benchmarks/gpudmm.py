@@ -21,7 +21,7 @@ TITLE = "GPU-DMM: related words help short texts"
 NOTE = (
     "SearchSnippets by the paper's recipe: 12,335 snippets, 7,382 words, 10.99 words each (the "
     "paper has 12,265 / 5,581 / 10.72). alpha = 50 / K, beta = .01, 1,000 sweeps from a random "
-    "start, 5 runs; DMM is the same estimator without word vectors, and run i starts from the same "
+    "start; DMM is the same estimator without word vectors, and run i starts from the same "
     "labels in all models. BTM is the package bitermplus, with these priors, sweeps "
     "and runs. Promotion .3, threshold .5, max_related 20. Accuracy is that of "
     '`SVC(kernel="linear")`, defaults, over 5 stratified folds, the same for all; `LinearSVC` beside '
@@ -293,7 +293,7 @@ def differences(rows: dict[str, Row]) -> str:
         if name == "DMM" or key not in rows or f"DMM K={k}" not in rows:
             continue
         cells = [signed(_less_dmm(rows, key, measure), 4) for measure in measures]
-        paper = f"{_paper_gain(int(k), name):+.4f}" if name in PAPER else ""
+        paper = f"{paper_gain(int(k), name):+.4f}" if name in PAPER else ""
         lines.append([_called(key), cells[0], paper, *cells[1:]])
     return markdown(head, lines)
 
@@ -347,7 +347,7 @@ def verdicts(rows: dict[str, Row]) -> list[Verdict]:
             if key in rows:
                 gain = _less_dmm(rows, key, "sw")
                 counts = name == "word2vec"
-                asked = f"> 0 with its interval (paper {_paper_gain(k):+.3f})" if counts else ""
+                asked = f"> 0 with its interval (paper {paper_gain(k):+.3f})" if counts else ""
                 met = gain.above_zero if counts else None
                 what = f"{_called(key)} less DMM, SVM accuracy with SW"
                 found.append(Verdict(what, asked, signed(gain, 4), met))
@@ -372,7 +372,7 @@ def _called(key: str) -> str:
     return f"{f'GPU-DMM ({name})' if MODELS[name].vectors else name}, K={k}"
 
 
-def _paper_gain(k: int, name: str = "word2vec") -> float:
+def paper_gain(k: int, name: str = "word2vec") -> float:
     at = SIZES.index(k)
     return PAPER[name]["sw"][at] - PAPER["DMM"]["sw"][at]
 

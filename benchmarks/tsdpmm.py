@@ -17,8 +17,9 @@ from .tables import Verdict, markdown, mean_sd, signed
 TITLE = "TSDPMM: yesterday's clusters as today's seeds"
 HOW = (
     "The authors' day files, documents in random order (Algorithm 1), settled at `tol=1e-3`. DPMM "
-    "starts from 20 random clusters, TSDPMM at random over its seeds, which are the clusters that "
-    "DPMM found on the day before (word counts of their documents). Run r has one seed number for "
+    "starts from 20 random clusters (the number is ours: the paper says random topic clusters), TSDPMM "
+    "at random over its seeds, which are the clusters that DPMM found on the day before (word counts "
+    "of their documents). Run r has one seed number for "
     "both, and its prior is run r of the day before. TSDPMM-L takes its seeds from yesterday's "
     "TSDPMM: from the words of its documents, or with the words of the older seeds kept. "
     "An interval over runs is Student's t (95%) of the run means, each over the six days: it says how "
@@ -62,13 +63,13 @@ class Day(NamedTuple):
 
 
 SETTINGS: dict[str, Any] = dict(alpha=1.0, beta=1.0, n_sweeps=100, tol=1e-3, scan="random")
-MAIN = "the setting above"
+MAIN, FROM_ONE = "the setting above", "DPMM from one cluster"
 ONLINE: dict[str, Any] = dict(init="online", scan="given", tol=None)
 CASES = {
     MAIN: Case(),
     "documents in the given order": Case(both={"scan": "given"}),
     "all 100 sweeps": Case(both={"tol": None}),
-    "DPMM from one cluster": Case(plain={"init": "one"}),
+    FROM_ONE: Case(plain={"init": "one"}),
     "seeds with shuffled words": Case(seeds="shuffled"),
     "seeds: yesterday's true classes": Case(seeds="classes"),
     "as published, class left out": Case(both=ONLINE),

@@ -1,4 +1,4 @@
-"""TSDPMM's and GPU-DMM's tables: runs kept one by one, what a difference is, and the claims."""
+"""GPU-DMM's tables and TSDPMM's rows: runs kept one by one, what is measured again, and the claims."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
 
-from benchmarks import btm, gpudmm, nips, probe, store, tsdpmm
+from benchmarks import btm, gpudmm, probe, store
 from benchmarks.papers import gpudmm as gpudmm_paper
 from benchmarks.papers import report
 from benchmarks.papers import tsdpmm as tsdpmm_paper
 from benchmarks.store import Options, Results, Row
-
-SEVEN = (0.0, 0.1, 0.2, 0.3, 0.2, 0.1, 0.0)  # seven runs that differ a little
 
 
 @pytest.fixture
@@ -113,57 +111,6 @@ def test_without_rows_nothing_is_claimed(paper: Any) -> None:
     assert all(claim.holds is None for claim in paper.claims({}))
 
 
-# ---------------------------------------------------------------- TSDPMM
-
-
-def days(gains: tuple[float, ...], lifelong: float = 0.0) -> Row:
-    """Two days; TSDPMM gains this much in each run, on the second day twice as much."""
-
-    def scores(value: float) -> Row:
-        return {"nmi": value, "nmi_geometric": value, "n_clusters": 3}
-
-    first, second = list(tsdpmm.PAPER)[:2]
-    runs = []
-    for g in gains:
-        late = {"DPMM": scores(0.3), "TSDPMM": scores(0.3 + 2 * g)}
-        late |= {
-            form: scores(0.3 + 2 * g + lifelong * (1 + g)) for form in (tsdpmm.L, tsdpmm.L_KEPT)
-        }
-        runs.append({first: {"DPMM": scores(0.3), "TSDPMM": scores(0.3 + g)}, second: late})
-    return {"runs": runs}
-
-
-def test_a_gain_is_over_the_means_of_runs_or_of_days() -> None:
-    row = days((0.1, 0.2, 0.3))
-    over_runs, over_days = tsdpmm.gain(row), tsdpmm.gain(row, over="days")
-    assert over_runs.mean == pytest.approx(over_days.mean) == pytest.approx(0.3)
-    assert (over_runs.n, over_days.n) == (3, 2)
-    assert tsdpmm.gain(row, days=["20N-1"]).mean == pytest.approx(0.2)
-
-
-def test_the_lifelong_gain_is_over_the_days_that_have_it() -> None:
-    found = tsdpmm.gain(days(SEVEN, lifelong=0.1), ours=tsdpmm.L, theirs="TSDPMM")
-    assert found.mean == pytest.approx(0.1 * (1 + np.mean(SEVEN)))
-
-
-@pytest.mark.parametrize(("sign", "holds"), [(1, True), (-1, False)])
-def test_tsdpmm_s_claims_follow_the_runs(sign: int, holds: bool) -> None:
-    gains = tuple(sign * (0.1 + value) for value in SEVEN)
-    row = days(gains, lifelong=sign * 0.1)
-    over_runs, over_days, lifelong, *_ = tsdpmm_paper.claims({tsdpmm.MAIN: row})
-    assert over_runs.holds is lifelong.holds is holds
-    assert over_days.holds is False  # two days, one gaining twice the other
-
-
-def test_a_lower_perplexity_is_a_gain() -> None:
-    runs = [
-        {"2013": {"DPMM": {"mixture": 300.0 + i}, "TSDPMM-P": {"mixture": 290.0 - i}}}
-        for i in range(4)
-    ]
-    assert nips.gain({"runs": runs}, 2013, "mixture").mean == pytest.approx(13.0)
-    assert nips.gain({"runs": runs}, 2013, "mixture").above_zero
-
-
 # ---------------------------------------------------------------- GPU-DMM
 
 
@@ -198,6 +145,9 @@ def test_gpudmm_s_claims_need_every_k_and_every_model() -> None:
     found = held(gpudmm_rows(0.85, 0.8, biterms=0.9))
     assert found["GPU-DMM beats BTM in accuracy"] is False
     assert found["GPU-DMM beats BTM in coherence"] is False
+    assert found["BTM beats DMM in coherence"] is True
+    assert found["DMM beats BTM in accuracy"] is False
+    assert found["GPU-DMM beats DMM with NB too"] is True
     assert found["SW beats NB in accuracy"] is True
 
 
@@ -221,6 +171,19 @@ def test_parts_show_ours_beside_the_paper_s() -> None:
     parts = {part.title[:8]: part.body for part in gpudmm_paper.parts(gpudmm_rows(0.85, 0.8, 0.9))}
     assert "| BTM | SW | 0.900 ± 0.001 (0.8100) |" in parts["Table 3."]
     assert "| LF-DMM | - (0.7414) |" in parts["Table 5."]
+
+
+def test_settings_say_how_many_runs_there_are() -> None:
+    rows = {**gpudmm_rows(0.85, 0.8, None), "DMM K=40": {"runs": runs(0.8)["runs"][:2]}}
+    assert "Ours: the same with 2 to 3 runs" in gpudmm_paper.parts(rows)[0].settings
+
+
+def test_the_level_is_told_from_the_rows() -> None:
+    parts = {
+        part.title[:8]: part.settings for part in gpudmm_paper.parts(gpudmm_rows(0.85, 0.8, None))
+    }
+    assert "DMM -0.052 to -0.030; GPU-DMM -0.022 to -0.004" in parts["Table 5."]
+    assert "K=40 +0.050 (+0.024)" in parts["Table 5."]
 
 
 def test_when_all_rows_are_there_no_corpus_is_read(
