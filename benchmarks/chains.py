@@ -86,6 +86,18 @@ def chain(
     return found._replace(index_seconds=opened)
 
 
+def online_labels(matrix: Any, n_clusters: int) -> Any:
+    """The labels after the pass of an online start, before any sweep."""
+    from coterie import counts as counts_room
+    from coterie import urns
+    from coterie.backends.base import get_backend
+    from coterie.start import first_state
+
+    counts = counts_room.from_matrix(matrix, "X-DMM's tables").counts
+    urn = urns.finite(n_clusters, 0.1, urns.per_word(0.1, counts.n_words))
+    return first_state(counts, urn, "online", KEY, get_backend()).z
+
+
 def warm_chain(matrix: Any, n_clusters: int, sampler: str, n_sweeps: int, **how: Any) -> Chain:
     """A chain whose kernels are compiled before the clock starts."""
     chain(matrix[:300], n_clusters, sampler, 30, n_jobs=how.get("n_jobs", 1))

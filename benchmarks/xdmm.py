@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .chains import Chain, chain, end, reached, series, warm_chain
+from .chains import Chain, chain, end, online_labels, reached, series, warm_chain
 from .data import Corpus, cut, load
+from .papers import fits
 from .scores import score
 from .store import Options, Results, Row, say
 from .tables import Verdict
@@ -22,6 +23,8 @@ from .xdmm_tables import (
     DRAWN,
     FREQUENCY,
     GIBBS,
+    KMEANS,
+    LDA,
     MEAN,
     MH,
     NEAR,
@@ -46,9 +49,11 @@ NOTE = (
     "metropolis. metropolis starts with Gibbs sweeps and has the same random numbers as gibbs, so that "
     "both chains are one until it switches; it then has as many seconds as gibbs. NMI is geometric, as "
     "the paper's, after 30 sweeps (metropolis: 100). Beta by frequency is in proportion to the word's "
-    "share of all words and averages .1."
+    "share of all words and averages .1. K-means is scikit-learn's on tf-idf rows of length 1 (so by the "
+    "cosine), one start a run; LDA is tomotopy's with alpha = 50/K and beta = .1, 100 sweeps, and a text "
+    "goes to its largest topic."
 )
-SECTIONS = ("nmi", "index", "clusters", "perplexity", "threads")
+SECTIONS = ("nmi", "index", "clusters", "perplexity", "threads", "opened", "baselines")
 TEXTS = {"ohsumed": "ohsumed_all", "reuters": "reuters21578"}
 SWEEPS = {GIBBS: 30, ONLINE: 30, BLOCKED: 30, FREQUENCY: 30, MEAN: 30, MH: 100}
 ONCE = (MEAN, BLOCKED, FREQUENCY)  # at twice the classes only
@@ -73,9 +78,11 @@ class Size(NamedTuple):
     k: int = 200
     chains: int = 3
     turns: int = 5
+    baselines: int = 3  # runs of k-means and LDA
+    lda_sweeps: int = 100
 
 
-QUICK = Size(step=24, seeds=2, index_sweeps=10, sweeps=12, by_k=(20, 80), k=40, chains=2, turns=2)
+QUICK = Size(24, 2, 10, 12, by_k=(20, 80), k=40, chains=2, turns=2, baselines=2, lda_sweeps=10)
 
 
 class Task(NamedTuple):
@@ -86,6 +93,7 @@ class Task(NamedTuple):
     system: str
     seed: int
     step: int
+    lda_sweeps: int = 0
 
 
 def run(options: Options) -> dict[str, Row]:
@@ -109,7 +117,24 @@ def run(options: Options) -> dict[str, Row]:
             for sampler in (BLOCKED, MEAN):
                 make = partial(_threads, name, sampler, size)
                 results.once(f"threads, {name}, {sampler}", make)
+    if "opened" in sections:
+        for name in CORPORA:
+            results.once(f"opened, {name}", partial(_opened, name, size))
+    if "baselines" in sections:
+        for tasks in _baselines(options.times(size.baselines, size.baselines), size):
+            try:
+                results.fill(_scored, tasks)
+            except ModuleNotFoundError as problem:
+                say(f'left out: {problem}. Try: pip install "coterie[bench]"')
     return results.rows
+
+
+def _texts(name: str, step: int) -> Corpus:
+    """Every so-manieth text, cut into words."""
+    if name == "20ng":
+        corpus = load("20ng_tokens")
+        return Corpus(corpus.documents[::step], corpus.classes[::step])
+    return cut(TEXTS[name], min_df=1, every_label=name == "ohsumed", step=step)
 
 
 @lru_cache(maxsize=3)
@@ -119,11 +144,7 @@ def _corpus(name: str, step: int) -> tuple[Any, list[str]]:
 
     if name == DRAWN:
         return drawn(LARGE // step)
-    if name == "20ng":
-        corpus = load("20ng_tokens")
-        corpus = Corpus(corpus.documents[::step], corpus.classes[::step])
-    else:
-        corpus = cut(TEXTS[name], min_df=1, every_label=name == "ohsumed", step=step)
+    corpus = _texts(name, step)
     matrix = CountVectorizer(analyzer=list).fit_transform(corpus.documents)  # words are cut already
     return matrix, corpus.classes
 
@@ -164,10 +185,53 @@ def _tasks(n_seeds: int, step: int) -> dict[str, Task]:
         for system in SWEEPS
         if times == 2 or system not in ONCE
     ]
+    return _keyed(tasks)
+
+
+def _baselines(n_seeds: int, size: Size) -> list[dict[str, Task]]:
+    """Table 5's k-means, then its LDA, the smallest corpus first."""
+    return [
+        _keyed(
+            [
+                Task(name, times, system, seed, size.step, size.lda_sweeps)
+                for name in ("reuters", "20ng", "ohsumed")
+                for times in (2, 4)
+                for seed in range(n_seeds)
+            ]
+        )
+        for system in (KMEANS, LDA)
+    ]
+
+
+def _keyed(tasks: list[Task]) -> dict[str, Task]:
     return {f"nmi, {t.name}, {t.times}, {t.system}, {t.seed}": t for t in tasks}
 
 
 def _scored(task: Task) -> Row:
+    labels, classes, k = (_others if task.system in (KMEANS, LDA) else _ours)(task)
+    found = score(classes, labels)
+    return {"K": k, **{name: round(value, 4) for name, value in found.items()}}
+
+
+def _others(task: Task) -> tuple[Any, list[str], int]:
+    """The labels of k-means or LDA as the paper sets them."""
+    corpus = _texts(task.name, task.step)
+    k = task.times * len(set(corpus.classes))
+    if task.system == KMEANS:
+        labels = fits.kmeans(corpus, task.seed, _unwatched, n_clusters=k, n_init=1)
+    else:
+        n = task.lda_sweeps
+        how: dict[str, Any] = dict(alpha=50 / k, eta=0.1, n_sweeps=n, step=n)
+        labels = fits.lda(corpus, task.seed, _unwatched, n_clusters=k, **how)
+    return labels, corpus.classes, k
+
+
+def _unwatched(sweep: int, labels: Any) -> None:
+    """Nobody looks on."""
+
+
+def _ours(task: Task) -> tuple[Any, list[str], int]:
+    """The labels of a sampler of DMM."""
     import coterie
 
     matrix, classes = _corpus(task.name, task.step)
@@ -183,8 +247,22 @@ def _scored(task: Task) -> Row:
             settings["beta"] = coterie.word_beta(matrix, mean=0.1, by="frequency")
         start = "online" if task.system == ONLINE else "random"
         model = coterie.GSDMM(k, sampler=GIBBS, init=start, **settings)
-    found = score(classes, model.fit(matrix).labels_.tolist())
-    return {"K": k, **{name: round(value, 4) for name, value in found.items()}}
+    return model.fit(matrix).labels_.tolist(), classes, k
+
+
+def _opened(name: str, size: Size) -> Row:
+    """What the pass of an online start opens, in the given order of the texts and in another."""
+    matrix, classes = _corpus(name, size.step)
+    order = np.random.default_rng(0).permutation(matrix.shape[0])
+    found: Row = {"given": {}, "shuffled": {}}
+    for times in (2, 4):
+        k = times * len(set(classes))
+        for label, texts in (("given", matrix), ("shuffled", matrix[order])):
+            sizes = np.bincount(online_labels(texts, k))
+            largest = float(sizes.max() / sizes.sum())
+            found[label][str(k)] = {"clusters": int((sizes > 0).sum()), "largest": largest}
+    say(f"opened, {name}: {found}")
+    return found
 
 
 def _index(name: str, size: Size) -> Row:

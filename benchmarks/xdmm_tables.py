@@ -7,7 +7,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from scipy.stats import linregress
+from scipy.stats import t as student
 
+from .counted import counted
 from .scores import Interval, interval, paired, summary
 from .store import Row
 from .tables import markdown, mean_sd, number
@@ -16,7 +19,9 @@ CORPORA = ("20ng", "ohsumed", "reuters")
 SPAN, DRAWN = "ohsumed", "nyt drawn"  # the largest corpus there is, and a larger one drawn
 GIBBS, MH, BLOCKED, MEAN = "gibbs", "metropolis", "blocked", "uncollapsed"
 ONLINE, FREQUENCY, PARALLEL = "online start", "beta by frequency", "blocked on all cores"
+KMEANS, LDA = "K-means", "LDA"
 NEAR = 0.002
+MOST = 1.05  # of the number of threads: a gain above it is another load, not speed
 CALLED = {
     GIBBS: "GSDMM (`gibbs`)",
     ONLINE: "FGSDMM+ (`gibbs`, online start)",
@@ -25,6 +30,8 @@ CALLED = {
     BLOCKED: "`blocked` (ours)",
     PARALLEL: "`blocked` on all cores (ours)",
     FREQUENCY: "`gibbs`, beta by frequency",
+    KMEANS: KMEANS,
+    LDA: LDA,
 }
 PAPER_INDEX = {  # Table 2: K, ms of indexing, ms of 50 sweeps
     "20ng": (20, 196, 43305),
@@ -177,7 +184,7 @@ def _levels(name: str, of: list[Row]) -> str:
         paper = ", ".join(f"{value:g}" for value in PAPER_LEVELS[label])
         lines.append([CALLED[label], *map(_mean_seconds, zip(*times, strict=True)), paper])
     ours, theirs = (f"{value:,.0f}" for value in levels), PAPER_LEVELS["perplexity"]
-    texts = f"{name}, {of[0]['n_docs']:,} texts, {len(of)} runs"
+    texts = f"{name}, {of[0]['n_docs']:,} texts, {counted([len(of)])}"
     head = [f"{texts}: perplexity", *ours, f"paper: s to {', '.join(map(str, theirs))}"]
     return markdown(head, lines)
 
@@ -226,7 +233,7 @@ def apart(cell: dict[str, dict[int, Row]], ours: str, theirs: str = GIBBS) -> In
 
 
 def nmi_table(rows: dict[str, Row]) -> str:
-    systems = (GIBBS, ONLINE, MH, MEAN, BLOCKED)
+    systems = (GIBBS, ONLINE, MH, MEAN, BLOCKED, KMEANS, LDA)
     head = ["corpus", "K (paper)", "runs", *(CALLED[s] for s in systems), "clusters of gibbs"]
     lines = []
     for (name, times), cell in by_cell(rows).items():
@@ -236,9 +243,30 @@ def nmi_table(rows: dict[str, Row]) -> str:
         runs = list(cell[GIBBS].values())
         clusters = mean_sd(summary([run["n_clusters"] for run in runs]), 1)
         k = f"{runs[0]['K']} ({PAPER_K[name][which]})"
-        quoted = [f"({paper[s][which]:.3f})" for s in ("K-means", "LDA")]
-        lines.append([name, k, len(runs), *cells, clusters, *quoted])
-    return markdown([*head, "K-means (paper)", "LDA (paper)"], lines) if lines else ""
+        counts = counted(len(of) for of in cell.values()).split(" run")[0]
+        lines.append([name, k, counts, *cells, clusters])
+    return markdown(head, lines) if lines else ""
+
+
+def online_table(rows: dict[str, Row]) -> str:
+    """Why FGSDMM+ is coarser: the clusters its pass opens, and those at the end."""
+    head = [
+        "corpus",
+        "K",
+        "opened by FGSDMM+'s pass, texts in the largest",
+        "the same, texts shuffled",
+    ]
+    lines = []
+    for (name, _), cell in by_cell(rows).items():
+        if ONLINE in cell:
+            k = cell[GIBBS][min(cell[GIBBS])]["K"]
+            row = rows.get(f"opened, {name}", {})
+            opened = [row.get(order, {}).get(str(k)) for order in ("given", "shuffled")]
+            shown = [f"{of['clusters']}, {of['largest']:.0%}" if of else "-" for of in opened]
+            clusters = [[run["n_clusters"] for run in cell[s].values()] for s in (ONLINE, GIBBS)]
+            lines.append([name, k, *shown, *(mean_sd(summary(of), 1) for of in clusters)])
+    head += ["clusters at its end", "at the end of GSDMM"]
+    return markdown(head, lines) if lines else ""
 
 
 def prior_table(rows: dict[str, Row]) -> str:
@@ -269,14 +297,69 @@ def threads_table(rows: dict[str, Row]) -> str:
     for key, row in found.items():
         _, name, sampler = key.split(", ")
         cells = [f"{1000 * median(seconds):.0f}" for seconds in row["seconds"].values()]
-        gain = thread_gain(row)
-        shown = f"{exp(gain.mean):.2f}x ({exp(gain.low):.2f} to {exp(gain.high):.2f})"
-        lines.append([name, row["K"], CALLED[sampler], *cells, shown if len(counts) > 1 else "-"])
-    head = ["corpus", "K", "sampler", *(f"ms a sweep, {n} threads" for n in counts)]
+        lines.append([name, row["K"], CALLED[sampler], *cells, shown_gain(row)])
+    head = [f"ms a sweep, {counted([int(n)], 'thread')}" for n in counts]
+    head = ["corpus", "K", "sampler", *head]
     return markdown([*head, f"speed-up on {counts[-1]}"], lines)
+
+
+def shown_gain(row: Row) -> str:
+    """How many times faster all threads are than one; where a turn cannot be, all turns."""
+    if len(row["seconds"]) == 1:
+        return "-"
+    if disturbed(row):
+        return f"disturbed: {', '.join(f'{ratio:.2f}' for ratio in _ratios(row))}x"
+    gain = thread_gain(row)
+    return f"{exp(gain.mean):.2f}x ({exp(gain.low):.2f} to {exp(gain.high):.2f})"
+
+
+def disturbed(row: Row) -> bool:
+    """Whether a turn gained more than there are threads: then something else ran meanwhile."""
+    return max(_ratios(row)) > MOST * max(map(int, row["seconds"]))
 
 
 def thread_gain(row: Row) -> Interval:
     """ln of one thread's seconds over those of all, over the turns."""
+    return interval([log(ratio) for ratio in _ratios(row)])
+
+
+def _ratios(row: Row) -> list[float]:
     one, most = row["seconds"]["1"], list(row["seconds"].values())[-1]
-    return interval([log(a / b) for a, b in zip(one, most, strict=True)])
+    return [a / b for a, b in zip(one, most, strict=True)]
+
+
+def sooner(rows: dict[str, Row]) -> dict[str, float]:
+    """Figure 5, by corpus: ln of gibbs' seconds to settle over metropolis', where both do."""
+    found = {}
+    for key, row in of_section(rows, "index").items():
+        theirs, ours = (row["settled"].get(label) for label in (GIBBS, MH))
+        if theirs and ours:
+            found[key.split(", ")[1]] = log(theirs["seconds"] / ours["seconds"])
+    return found
+
+
+def sweep_gains(rows: dict[str, Row]) -> dict[int, float]:
+    """Table 3, by K: how many times faster a late sweep of metropolis is than one of gibbs."""
+    found = {}
+    for row in of_section(rows, "clusters").values():
+        theirs, ours = (row["samplers"][label]["seconds_a_sweep"] for label in (GIBBS, MH))
+        found[int(row["K"])] = theirs / ours
+    return dict(sorted(found.items()))
+
+
+def exponent(by_k: dict[int, float]) -> Interval:
+    """The power of K that the values grow with, by least squares; 1 is in proportion."""
+    found = linregress(np.log(list(by_k)), np.log(list(by_k.values())))
+    reach = float(student.ppf(0.975, len(by_k) - 2) * found.stderr)
+    mean = float(found.slope)
+    return Interval(mean, mean - reach, mean + reach, len(by_k))
+
+
+def together(rows: dict[str, Row]) -> list[float]:
+    """Figure 6, a run each: the correlation of ln perplexity and NMI over the sweeps of gibbs."""
+    found = []
+    for row in _of_corpus(rows, SPAN):
+        of = row["chains"][GIBBS]["series"]
+        if len(set(of["nmi"])) > 2:  # perplexity is exp(-likelihood)
+            found.append(-float(np.corrcoef(of["likelihood"], of["nmi"])[0, 1]))
+    return found
