@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import linregress
 from scipy.stats import t as student
 from sklearn.metrics import (
     adjusted_mutual_info_score,
@@ -90,3 +91,11 @@ def interval(values: Sequence[float]) -> Interval:
 def paired(ours: Sequence[float], theirs: Sequence[float]) -> Interval:
     """The mean difference of runs that belong together, with its interval."""
     return interval([a - b for a, b in zip(ours, theirs, strict=True)])
+
+
+def exponent(x: Sequence[float], y: Sequence[float]) -> Interval:
+    """The power of x that y grows with, by least squares of the logarithms; 1 is in proportion."""
+    found = linregress(np.log(x), np.log(y))
+    reach = float(student.ppf(0.975, len(x) - 2) * found.stderr)
+    mean = float(found.slope)
+    return Interval(mean, mean - reach, mean + reach, len(x))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .scores import Interval
@@ -24,6 +24,21 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 def number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def span(counts: Iterable[int]) -> str:
+    """`20`, or `5 to 20`; `0` without any."""
+    found = list(counts) or [0]
+    low, high = min(found), max(found)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def counted(counts: Iterable[int], what: str = "run") -> str:
+    """`1 run`, `3 runs`, `3 to 5 runs`; `no runs yet` without any."""
+    shown = span(counts)
+    if shown == "0":
+        return f"no {what}s yet"
+    return f"1 {what}" if shown == "1" else f"{shown} {what}s"
 
 
 def spread(ratio: dict[str, float], digits: int = 1) -> str:

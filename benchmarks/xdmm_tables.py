@@ -7,13 +7,10 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from scipy.stats import linregress
-from scipy.stats import t as student
 
-from .counted import counted
 from .scores import Interval, interval, paired, summary
 from .store import Row
-from .tables import markdown, mean_sd, number
+from .tables import counted, markdown, mean_sd, number
 
 CORPORA = ("20ng", "ohsumed", "reuters")
 SPAN, DRAWN = "ohsumed", "nyt drawn"  # the largest corpus there is, and a larger one drawn
@@ -345,14 +342,6 @@ def sweep_gains(rows: dict[str, Row]) -> dict[int, float]:
         theirs, ours = (row["samplers"][label]["seconds_a_sweep"] for label in (GIBBS, MH))
         found[int(row["K"])] = theirs / ours
     return dict(sorted(found.items()))
-
-
-def exponent(by_k: dict[int, float]) -> Interval:
-    """The power of K that the values grow with, by least squares; 1 is in proportion."""
-    found = linregress(np.log(list(by_k)), np.log(list(by_k.values())))
-    reach = float(student.ppf(0.975, len(by_k) - 2) * found.stderr)
-    mean = float(found.slope)
-    return Interval(mean, mean - reach, mean + reach, len(by_k))
 
 
 def together(rows: dict[str, Row]) -> list[float]:

@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
 
 from benchmarks import nips, tsdpmm
-from benchmarks.counted import counted
 from benchmarks.papers import report
 from benchmarks.papers import tsdpmm as paper
 from benchmarks.store import Row
+from benchmarks.tables import counted
 
 SEVEN = (0.0, 0.1, 0.2, 0.3, 0.2, 0.1, 0.0)  # seven runs that differ a little
 

@@ -10,14 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any, NamedTuple
 
-import numpy as np
 import scipy.sparse as sp
-from scipy.stats import linregress
-from scipy.stats import t as student
 
 from ..pool import alone
 from ..probe import Watch
-from ..scores import Interval, interval
+from ..scores import Interval, exponent, interval
 from ..store import Results, Row, say
 from ..tables import number
 from .fits import corpus_of, largest_topics
@@ -127,7 +124,11 @@ def linear(says: str, of: Mapping[str, Sequence[Row]], n_sizes: int) -> Claim:
     LINEAR of 1."""
     says = f"{says} (exponent within {LINEAR} of 1)"
     done = {name: [row for row in rows if "seconds" in row] for name, rows in of.items()}
-    grown = {name: _slope(rows) for name, rows in done.items() if len(rows) > 2}
+    grown = {
+        name: exponent([row["n_docs"] for row in rows], [row["seconds"] for row in rows])
+        for name, rows in done.items()
+        if len(rows) > 2
+    }
     if not grown:
         return Claim(says, "not measured yet", None)
     one = len(of) == 1
@@ -144,15 +145,6 @@ def linear(says: str, of: Mapping[str, Sequence[Row]], n_sizes: int) -> Claim:
 
 def _straight(grown: Interval) -> bool:
     return 1 - LINEAR <= grown.low <= grown.high <= 1 + LINEAR
-
-
-def _slope(rows: Sequence[Row]) -> Interval:
-    """How time grows: the exponent of the number of documents, with its interval. 1 is linear."""
-    docs, seconds = ([row[name] for row in rows] for name in ("n_docs", "seconds"))
-    found = linregress(np.log(docs), np.log(seconds))
-    reach = float(student.ppf(0.975, len(docs) - 2) * found.stderr)
-    mean = float(found.slope)
-    return Interval(mean, mean - reach, mean + reach, len(docs))
 
 
 def _counts(documents: Any, copies: int) -> Any:

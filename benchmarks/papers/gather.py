@@ -11,7 +11,7 @@ import numpy as np
 
 from ..scores import Interval, paired, summary
 from ..store import Row
-from ..tables import markdown, mean_sd, number
+from ..tables import counted, markdown, mean_sd, number, span
 from .fits import Ask
 from .kit import NMI, Plot
 
@@ -51,18 +51,12 @@ def cell(rows: Rows, key: str, measure: str, digits: int = 3) -> str:
 
 def run_counts(rows: Rows, keys: Iterable[str], measure: str = NMI) -> str:
     """How many seeds these points have: `20`, or `5 to 20`."""
-    return _span([len(values(rows, key, measure)) for key in keys])
+    return span(len(values(rows, key, measure)) for key in keys)
 
 
 def runs(rows: Rows, keys: Iterable[str]) -> str:
     """The same in words: `20 runs`."""
-    counted = run_counts(rows, keys)
-    return f"{counted} run" if counted == "1" else f"{counted} runs"
-
-
-def _span(counts: Sequence[int]) -> str:
-    low, high = min(counts), max(counts)
-    return f"{low}" if low == high else f"{low} to {high}"
+    return counted(len(values(rows, key, NMI)) for key in keys)
 
 
 def after(rows: Rows, key: str, measure: str, sweep: float) -> dict[int, float]:
@@ -108,8 +102,8 @@ def figure_table(xs: Sequence[float], series: Sequence[Series], corner: str, dig
     lines = []
     for line in series:
         found = [line.at(x) for x in xs]
-        counted = _span([len(of) for of in found if of] or [0])
-        lines.append([line.name, counted, *(number(_mean(of), digits) for of in found)])
+        n = span(len(of) for of in found if of)
+        lines.append([line.name, n, *(number(_mean(of), digits) for of in found)])
     return markdown(head, lines)
 
 

@@ -7,12 +7,11 @@ from statistics import mean, median
 from typing import Any
 
 from .. import gpudmm
-from ..counted import counted
 from ..data import REFERENCE
 from ..gpudmm import CURVE, FITS, PAPER, PAPER_SECONDS, QUICK, SIZES, TIMES, TOP, gain, less_none
 from ..scores import paired, summaries
 from ..store import Options, Row
-from ..tables import markdown, mean_sd, signed
+from ..tables import counted, markdown, mean_sd, signed
 from .kit import Claim, Part, Plot, Quoted, wins
 
 TITLE = "GPU-DMM"

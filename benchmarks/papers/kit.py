@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from ..scores import Interval, summary
 from ..store import HERE, Options, Results, Row
-from ..tables import markdown, signed
+from ..tables import counted, markdown, signed
 
 HOME = HERE / "papers"
 Gains = dict[str, Interval | None]  # a paired difference by name; None: a row is missing
@@ -129,9 +129,8 @@ def decided(gains: Mapping[str, Interval | None]) -> dict[str, Interval]:
 
 def told(known: Mapping[str, Interval], missing: int) -> str:
     """Over how many runs the intervals are, and what is missing."""
-    runs = sorted({found.n for found in known.values()})
-    shown = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    return f"; {shown} runs" + (f"; {missing} not measured yet" if missing else "")
+    runs = counted(found.n for found in known.values())
+    return f"; {runs}" + (f"; {missing} not measured yet" if missing else "")
 
 
 def turned(gains: Gains) -> Gains:

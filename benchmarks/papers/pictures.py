@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..store import say
+from .. import drawing
 from .kit import Plot
 
 FIGURE = re.compile(r"[a-z]+-(figure|table)-(\w+)")
@@ -35,29 +36,21 @@ def image(name: str, panels: Sequence[Plot], folder: str) -> str:
 
 
 def draw(found: Pictures, folder: Path) -> None:
-    """An SVG file for each, the same bytes for the same points; files of no figure are removed."""
-    if not found:
-        return
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        say('plots are not drawn: matplotlib is not installed. Try: pip install "coterie[bench]"')
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, panels in found.items():
-        with matplotlib.rc_context({"svg.hashsalt": "coterie", "svg.fonttype": "none"}):
-            _draw(panels, folder / f"{name}.svg")
-    for old in folder.glob("*.svg"):
+    """An SVG file for each; files of no figure are removed."""
+    drawing.draw(
+        {folder / f"{name}.svg": (_size(of), partial(_fill, of)) for name, of in found.items()}
+    )
+    for old in folder.glob("*.svg") if found else ():
         if old.stem not in found:
             old.unlink()
 
 
-def _draw(panels: Sequence[Plot], path: Path) -> None:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
+def _size(panels: Sequence[Plot]) -> tuple[float, float]:
+    return WIDTHS.get(len(panels), WIDE * len(panels)), 3.4
 
+
+def _fill(panels: Sequence[Plot], figure: Any) -> None:
     n = len(panels)
-    figure = Figure(figsize=(WIDTHS.get(n, WIDE * n), 3.4), layout="constrained")
     alike = all(list(panel.lines) == list(panels[0].lines) for panel in panels)
     for i, panel in enumerate(panels):
         axes = figure.add_subplot(1, n, i + 1, xlabel=panel.x, ylabel=panel.y)
@@ -72,5 +65,3 @@ def _draw(panels: Sequence[Plot], path: Path) -> None:
         handles, names = figure.axes[0].get_legend_handles_labels()
         columns = min(len(names), 2 * n)
         figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize="small")
-    canvas: Any = FigureCanvasSVG(figure)  # untyped
-    canvas.print_svg(path, metadata={"Date": None, "Creator": None})

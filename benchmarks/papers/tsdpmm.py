@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from .. import nips, tsdpmm
-from ..counted import counted
 from ..store import Options, Row
-from ..tables import signed
+from ..tables import counted, signed
 from .kit import Claim, Part, Quoted, wins
 
 TITLE = "TSDPMM"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import exp
 
 from .. import xdmm
-from ..counted import counted
 from ..store import Options, Row
+from ..tables import counted
 from ..xdmm import LEVELS, SWEEPS
 from ..xdmm_tables import (
     BLOCKED,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from math import exp, inf
 
-from ..counted import counted
-from ..scores import Interval, interval
+from ..scores import Interval, exponent, interval
 from ..store import Row
-from ..tables import signed
+from ..tables import counted, signed
 from ..xdmm import LEVELS
 from ..xdmm_tables import (
     BLOCKED,
@@ -22,7 +21,6 @@ from ..xdmm_tables import (
     apart,
     by_cell,
     disturbed,
-    exponent,
     of_section,
     shown_gain,
     sooner,
@@ -131,7 +129,7 @@ def _by_k(rows: dict[str, Row]) -> Claim:
     found = sweep_gains(rows)
     if len(found) < 3:
         return Claim(says, "not measured yet", None)
-    power = exponent(found)
+    power = exponent(list(found), list(found.values()))
     shown = ", ".join(f"K={k} {gain:.1f}x" for k, gain in found.items())
     return Claim(says, f"{shown} (one run each); exponent {signed(power, 2)}", power.low >= NEARLY)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..store import Row, say
+from .. import drawing
+from ..store import Row
 from .gather import HEADS
 from .judge import AHEAD, BEHIND, DECIDES, ENGLISH, OPEN, Gap, compared
 from .roster import FOUND, GIVEN, SYSTEMS
@@ -28,24 +30,12 @@ def image(rows: dict[str, Row], told_k: bool, folder: str) -> str:
 def draw(rows: dict[str, Row], folder: Path) -> None:
     """An SVG file for each table, the same bytes for the same rows."""
     tables = {told_k: gaps for told_k in HEADS if (gaps := _gaps(rows, told_k))}
-    if not tables:
-        return
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        say('plots are not drawn: matplotlib is not installed. Try: pip install "coterie[bench]"')
-        return
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for told_k, gaps in tables.items():
-        with matplotlib.rc_context({"svg.hashsalt": "coterie", "svg.fonttype": "none"}):
-            figure = Figure(figsize=(7, 1 + 0.28 * len(gaps)), layout="constrained")
-            _fill(figure.add_subplot(), gaps, GIVEN if told_k else FOUND)
-            FigureCanvasSVG(figure).print_svg(
-                folder / FILES[told_k], metadata={"Date": None, "Creator": None}
-            )
+    drawing.draw(
+        {
+            folder / FILES[told_k]: ((7, 1 + 0.28 * len(gaps)), partial(_fill, gaps, told_k))
+            for told_k, gaps in tables.items()
+        }
+    )
 
 
 def _gaps(rows: dict[str, Row], told_k: bool) -> list[Gap]:
@@ -53,8 +43,9 @@ def _gaps(rows: dict[str, Row], told_k: bool) -> list[Gap]:
     return [gap for gap in compared(rows, told_k) if gap.ours == ours]
 
 
-def _fill(axes: Any, gaps: list[Gap], ours: str) -> None:
+def _fill(gaps: list[Gap], told_k: bool, figure: Any) -> None:
     """A line a system, the least at the bottom; coterie's own are hollow."""
+    axes, ours = figure.add_subplot(), GIVEN if told_k else FOUND
     gaps = sorted(gaps, key=lambda gap: gap.decides.mean)
     for y, gap in enumerate(gaps):
         found, colour = gap.decides, COLOURS[gap.word]

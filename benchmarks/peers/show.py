@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..store import Row
-from ..tables import markdown, number, signed
+from ..tables import markdown, number, signed, span
 from .gather import KINDS, Cell, entered, gather, kind, mean_ranks, progress, ranked, seconds, value
 from .judge import ALIKE, DECIDES, Gap, compared, tally
 from .race import MEASURES
@@ -105,7 +105,7 @@ def overview(rows: dict[str, Row], told_k: bool, means: Sequence[str] = MEASURES
                 *means_of,
                 sum(best),
                 len(of) - len(done),
-                _range([int(cell.figures["seeds"]) for cell in done]),
+                span([int(cell.figures["seeds"]) for cell in done]),
                 number(median(map(seconds, done)) if done else None, 2),
                 number(max((c.figures.get("peak_mb", 0) for c in done), default=None), 0),
             ]
@@ -118,13 +118,6 @@ def overview(rows: dict[str, Row], told_k: bool, means: Sequence[str] = MEASURES
         "Seconds include embeddings where they are used."
     )
     return f"{said}\n\n{markdown(head, lines)}"
-
-
-def _range(counts: Sequence[int]) -> str:
-    if not counts:
-        return "-"
-    low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def differences(rows: dict[str, Row], told_k: bool) -> str:
