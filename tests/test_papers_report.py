@@ -91,6 +91,7 @@ def test_the_page_starts_with_the_count_and_what_does_not_hold() -> None:
     assert text.index("Of 3 claims 1 hold, 1 do not, 1 are not") < text.index(
         "| GSDMM | down | -1 |"
     )
+    assert "| GSDMM | 1 | 1 | 1 |" in text
     assert text.index("| GSDMM | down | -1 |") < text.index("| yes | up | +1 |")
     assert (
         text.index("### GSDMM, Figure 2. All") < text.index("| a |") < text.index("(images/papers")

@@ -42,7 +42,7 @@ def results(written: Sequence[Written], machines: Sequence[str], plots: str) -> 
         [
             f"# The papers' results, anew\n\n{ABOUT} {RULES}\n\nWritten by {COMMAND} from "
             "`results/*.json`.\n",
-            f"## Claims\n\n{_count(written)}\n",
+            f"## Claims\n\n{_count(written)}\n\n{_by_paper(written)}\n",
             *claims,
             *(_of_paper(of, plots, short=False) for of in written),
             *machines,
@@ -54,10 +54,9 @@ def page(written: Sequence[Written]) -> str:
     """The page of the documentation: the count and the no's, then paper by paper."""
     return "\n".join(
         [
-            f"# The papers, reproduced\n\n{ABOUT} {_count(written)}\n\n{RULES}\n\nThis page is written "
-            f"by "
-            f"{COMMAND}; `benchmarks/papers/RESULTS.md` has the tables that are too long for it, and the "
-            "machine.\n",
+            f"# The papers, reproduced\n\n{ABOUT} {_count(written)}\n\n{_by_paper(written)}\n\n{RULES}\n\n"
+            f"This page is written by {COMMAND}; `benchmarks/papers/RESULTS.md` has the tables that are too "
+            "long for it, and the machine.\n",
             f"## What does not hold\n\n{_refuted(written)}\n",
             *(_of_paper(of, PLOTS, short=True) for of in written),
         ]
@@ -65,9 +64,19 @@ def page(written: Sequence[Written]) -> str:
 
 
 def _count(written: Sequence[Written]) -> str:
-    holds = [claim.holds for of in written for claim in of.claims]
-    yes, no, open_ = (holds.count(verdict) for verdict in (True, False, None))
-    return f"Of {len(holds)} claims {yes} hold, {no} do not, {open_} are not measured (yet)."
+    claims = [claim for of in written for claim in of.claims]
+    yes, no, open_ = _verdicts(claims)
+    return f"Of {len(claims)} claims {yes} hold, {no} do not, {open_} are not measured (yet)."
+
+
+def _by_paper(written: Sequence[Written]) -> str:
+    lines = [[of.paper.TITLE, *_verdicts(of.claims)] for of in written]
+    return markdown(["paper", "claims hold", "do not", "not measured"], lines)
+
+
+def _verdicts(claims: Sequence[Claim]) -> list[int]:
+    """How many hold, do not hold, are open."""
+    return [sum(claim.holds is verdict for claim in claims) for verdict in (True, False, None)]
 
 
 def _refuted(written: Sequence[Written]) -> str:

@@ -166,7 +166,7 @@ def _index(rows: dict[str, Row]) -> Claim:
 def _parallel(rows: dict[str, Row]) -> list[Claim]:
     says = (
         "Parallel sweeps are faster",
-        f"and nearly in proportion: {NEARLY} of the threads (Figure 3)",
+        f"Parallel sweeps are nearly in proportion to the threads (Figure 3): {NEARLY} of their number",
     )
     found = of_section(rows, "threads")
     counts = {len(row["seconds"]) for row in found.values()}
@@ -182,9 +182,10 @@ def _parallel(rows: dict[str, Row]) -> list[Claim]:
     complete = len(gains) == len(found)
     faster = [gain.above_zero for gain in gains]
     linear = [exp(gain.low) >= NEARLY * most for gain in gains]
+    measured = f"{most} threads: {shown}; {turns}"
     return [
-        Claim(says[0], f"{most} threads: {shown}; {turns}", _all(faster, complete)),
-        Claim(says[1], "the same", _all(linear, complete)),
+        Claim(says[0], measured, _all(faster, complete)),
+        Claim(says[1], measured, _all(linear, complete)),
     ]
 
 
