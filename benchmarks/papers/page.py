@@ -55,8 +55,8 @@ def page(written: Sequence[Written]) -> str:
     return "\n".join(
         [
             f"# The papers, reproduced\n\n{ABOUT} {_count(written)}\n\n{_by_paper(written)}\n\n{RULES}\n\n"
-            f"This page is written by {COMMAND}; `benchmarks/papers/RESULTS.md` has the tables that are too "
-            "long for it, and the machine.\n",
+            f"This page is written by {COMMAND}; `benchmarks/papers/RESULTS.md` has the tables too "
+            "long for this page, and the machine.\n",
             f"## What does not hold\n\n{_refuted(written)}\n",
             *(_of_paper(of, PLOTS, short=True) for of in written),
         ]
