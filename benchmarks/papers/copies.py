@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 
+from coterie.sampler import AUTO_BLOCKED
+
 from ..pool import alone
 from ..probe import Watch
 from ..scores import Interval, exponent, interval
@@ -24,6 +26,10 @@ LINEAR = 0.1
 LEAST_FITS, BUDGET = 2, 120.0  # fits of one row, at least; none after so many seconds
 MOST_FITS, ENOUGH_SECONDS = 5, 2.0  # a short fit is timed more often
 MUCH = 2.0  # "much faster"
+IN_BLOCKS = (
+    f'coterie draws in blocks (sampler="auto") from {AUTO_BLOCKED / 1e6:.0f} million distinct words of '
+    "documents on"
+)
 
 
 class Timed(NamedTuple):

@@ -7,7 +7,7 @@ from functools import partial
 from ...data import SHORT
 from ...store import Row
 from ...tables import markdown, number, signed
-from ..copies import how_timed, shown
+from ..copies import IN_BLOCKS, how_timed, shown
 from ..gather import Series, after, cell, figure_table, gain, plot, runs, seconds, values
 from ..kit import NMI, Part, Plot
 from .plan import (
@@ -166,7 +166,7 @@ def _seconds(rows: dict[str, Row]) -> Part:
         "and MiniBatch K-means with K=152, at most 10 iterations, batches of 1% of the documents; they "
         "did not fit in 8 GB at 256 copies. Ours: the same, one start, one thread, each fit in its own "
         "process, from the matrix of words (tf-idf made before) to labels; "
-        f"{how_timed(every)}. Added: alpha = 0, which the "
+        f"{how_timed(every)}; {IN_BLOCKS}. Added: alpha = 0, which the "
         "paper says is faster, and its idea (3.2, 4.8) of clustering a part and classifying the rest."
     )
     head = ["seconds", "documents", *TIMED, "GSDMM, µs a document and sweep"]

@@ -9,7 +9,7 @@ from typing import Any
 from ...data import LONG, SHORT
 from ...store import Row
 from ...tables import markdown, number, signed
-from ..copies import how_timed, shown
+from ..copies import IN_BLOCKS, how_timed, shown
 from ..gather import (
     Series,
     after,
@@ -129,7 +129,7 @@ def _times(rows: dict[str, Row]) -> Part:
         "Paper: 20NG (LongSet) and TitleSet (ShortSet) copied ten times; K = 50 and 200 for all but "
         "GSDPMM; 10 iterations, LDA 100; Java. Ours: the same from 1 to 10 copies, one thread, each fit "
         "in its own process, from the matrix of words to labels; one start of K-means; "
-        f"{how_timed([rows[key] for key in keys if key in rows])}."
+        f"{how_timed([rows[key] for key in keys if key in rows])}; {IN_BLOCKS}."
     )
     head = ["set", "copies", "documents", *(f"{system}, s" for system in TIMED)]
     lines: list[list[Any]] = []
