@@ -352,8 +352,8 @@ def _threads(name: str, sampler: str, size: Size) -> Row:
     chain(matrix[:300], n_clusters, sampler, 2, n_jobs=cores)  # compiles
     for turn in range(size.turns):
         for n in counts[:: 1 if turn % 2 else -1]:
-            of = chain(matrix, n_clusters, sampler, 10, seed=turn, n_jobs=n)
-            seconds[str(n)].append(median(of.seconds[5:]))
+            of = chain(matrix, n_clusters, sampler, size.sweeps, seed=turn, n_jobs=n)
+            seconds[str(n)].append(median(of.seconds[size.sweeps // 2 :]))
     say(f"threads, {name}, {sampler}: " + ", ".join(f"{n}: {s}" for n, s in seconds.items()))
     return {"K": n_clusters, "seconds": seconds}
 
