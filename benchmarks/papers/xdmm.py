@@ -146,7 +146,8 @@ def _figures(rows: dict[str, Row]) -> list[Part]:
         Part(
             "Figure 3. Processors, as threads",
             f"Paper: uncollapsed on a GPU, 300 to 1,000 processors. Ours: K = the classes, {_turns(rows)}, "
-            "the same labels whatever the threads; the interval is of the paired turns. Where a turn "
+            "the same labels whatever the threads, the least of a turn's later sweeps; the interval is of "
+            "the paired turns. Where a turn "
             f"gained over {MOST:g} times the number of threads, something else ran meanwhile: such a row "
             "is called disturbed, and decides nothing.",
             threads_table(rows),
