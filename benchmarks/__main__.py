@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         elif given.what == "check":
             print(check.run())
         elif given.what in KITS:
-            return KITS[given.what].run(options) or 0
+            return KITS[given.what].run(options)
         else:
             names = list(report.BENCHMARKS) if given.what == "all" else [given.what]
             for name in names:

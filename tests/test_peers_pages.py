@@ -10,12 +10,20 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are in the repository only")
 
 from benchmarks.peers import forest, gather, judge, race, report, roster, sets, show
-from benchmarks.store import place, read
+from benchmarks.store import Options, place, read
 
 
 def _facts(n_docs: int = 1000, **more: Any) -> dict[str, Any]:
     base = {"n_tokens": 9 * n_docs, "n_classes": 5, "n_words": 50, "natural": True}
     return {"n_docs": n_docs, "mean_length": 9.0, "language": "en"} | base | more
+
+
+def test_a_set_that_nobody_knows_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(race, "run", lambda options: pytest.fail("it ran"))
+    assert report.run(Options(only=("tweet", "twet"))) == 2
+    assert "'twet' is no set of the race: --only takes cmu_qa_questions" in capsys.readouterr().err
 
 
 def test_refusals_say_why() -> None:

@@ -44,7 +44,7 @@ def run(options: Options) -> int:
     unknown = [name for name in inner if not any(name in TAKES[paper] for paper in asked)]
     if unknown:
         sets = dict.fromkeys(name for paper in asked or PAPERS for name in TAKES[paper])
-        say(f"--only takes {', '.join((*PAPERS, *sets))}: {unknown[0]!r} is none of them")
+        say(f"{unknown[0]!r} is no paper, set or part: --only takes {', '.join((*PAPERS, *sets))}")
         return 2
     try:
         for name in asked:

@@ -15,7 +15,7 @@ from .gather import HEADS
 from .judge import DECIDES, MARGIN
 from .race import HOME, MEASURES
 from .roster import LIMITS, SHORT_TEXT
-from .sets import RULE
+from .sets import RULE, SETS
 
 DOCS = ROOT / "docs"
 COMMAND = "`python -m benchmarks peers`"
@@ -43,13 +43,18 @@ NOTE = (
     "first 256 pieces of words, made once a set. A text that a system puts into no cluster (-1) counts "
     "as one of a further cluster; the share of the others is in brackets. Each system runs in a process"
     " of its own, seconds and memory are of the fit alone, after a small fit that compiles and imports;"
-    " peak memory is what the fit adds. TSDPMM is not here: it needs topics known before, which the "
-    "others are not told."
+    " peak memory is what the fit adds. The machine was shared, often with another fit on its other "
+    "core: seconds compare, and are not its best. TSDPMM is not here: it needs topics known before, "
+    "which the others are not told."
 )
 
 
-def run(options: Options) -> None:
+def run(options: Options) -> int:
     """Measure what is not there yet, and write the report."""
+    unknown = [name for name in options.only if name not in SETS]
+    if unknown:
+        say(f"{unknown[0]!r} is no set of the race: --only takes {', '.join(SETS)}")
+        return 2
     start = time.perf_counter()
     try:
         race.run(options)
@@ -57,6 +62,7 @@ def run(options: Options) -> None:
         text = write(options.quick)
     say(f"peers: done in {time.perf_counter() - start:.0f} s")
     print(text)
+    return 0
 
 
 def write(quick: bool = False) -> str:
