@@ -1,15 +1,37 @@
-"""Writing files so that a crash leaves the old one or the new one, never a half."""
+"""Files: written so that a crash leaves the old one or the new one, read only if they are files."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from coterie.errors import ModelFileError
+
+
+class NotReadable(OSError):
+    """A file that must not be read: no regular file, or too large. `strerror` says which."""
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """The content of a regular file of at most `most` bytes.
+
+    A pipe would wait forever and a device never end, so neither is opened for longer than it takes
+    to see what it is. What grows while it is read is read up to the bound, not further.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(path, flags), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise NotReadable(0, "it is not a regular file", str(path))
+        content = file.read(most + 1) if about.st_size <= most else b""
+        if about.st_size > most or len(content) > most:
+            raise NotReadable(0, f"it is larger than {most:,} bytes", str(path))
+        return content
 
 
 def write_atomically(path: Path, content: bytes) -> None:
