@@ -12,7 +12,7 @@ from safetensors.numpy import load, save
 
 import coterie
 from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM, io
-from coterie.errors import ModelFileError
+from coterie.errors import InvalidInput, ModelFileError
 
 TEXTS = ["oven bread dough", "bread dough bake", "bike ride gear", "gear bike hill"] * 4
 VECTORS = {"bread": [1.0, 0.1], "dough": [0.9, 0.2], "bike": [0.1, 1.0], "gear": [0.0, 1.0]}
@@ -38,8 +38,10 @@ def test_short_parameters_come_back(tmp_path: Path) -> None:
     model = GSDPMM(seeds=SEEDS, word_vectors=path, n_sweeps=2, random_state=1).fit(TEXTS)
     model.save(tmp_path / "m")
     again = GSDPMM.load(tmp_path / "m")
-    assert (again.seeds, again.word_vectors) == (SEEDS, str(path))
-    assert (again.fit(TEXTS).labels_ == model.labels_).all()
+    assert (again.seeds, again.word_vectors) == (SEEDS, None)  # a path is no business of a folder
+    with pytest.raises(InvalidInput, match="does not hold the word_vectors"):
+        again.fit(TEXTS)
+    assert (again.set_params(word_vectors=path).fit(TEXTS).labels_ == model.labels_).all()
 
 
 def test_what_yesterday_had_and_today_lacks_may_be_millions_of_words(tmp_path: Path) -> None:

@@ -21,17 +21,25 @@ def read_regular(path: Path, most: int) -> bytes:
     """The content of a regular file of at most `most` bytes.
 
     A pipe would wait forever and a device never end, so neither is opened for longer than it takes
-    to see what it is. What grows while it is read is read up to the bound, not further.
+    to see what it is. Of a file that grows meanwhile, what was there at first is read.
     """
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:
         about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise NotReadable(0, "it is not a regular file", str(path))
-        content = file.read(most + 1) if about.st_size <= most else b""
-        if about.st_size > most or len(content) > most:
+        _check_regular(path, about)
+        if about.st_size > most:
             raise NotReadable(0, f"it is larger than {most:,} bytes", str(path))
-        return content
+        return file.read(about.st_size)
+
+
+def check_regular(path: Path) -> None:
+    """Raise `NotReadable` for a pipe, a device, a folder."""
+    _check_regular(path, os.stat(path))
+
+
+def _check_regular(path: Path, about: os.stat_result) -> None:
+    if not stat.S_ISREG(about.st_mode):
+        raise NotReadable(0, "it is not a regular file", str(path))
 
 
 def write_atomically(path: Path, content: bytes) -> None:

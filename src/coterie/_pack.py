@@ -1,11 +1,13 @@
-"""A model as plain arrays and numbers, and back: everything is checked, so that a hostile folder
-cannot make a kernel read out of bounds. The files themselves are `io`'s.
+"""A model as plain arrays and numbers, and back. The files themselves are `io`'s.
+
+Checksums protect against accidents, not against authors. So nothing that is read is believed: every
+array that indexes another is checked before a kernel sees it, and what follows from the labels is
+compared with them.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie.counts import Corpus, Counts
-from coterie.errors import ModelFileError
+from coterie.counts import Corpus, Counts, check_totals
+from coterie.errors import InvalidInput, ModelFileError
+from coterie.kernels import tally as tally_kernels
 from coterie.model import Model, SeedClusters
-from coterie.urns import NO_CAP, Urn, process
+from coterie.state import from_labels, word_counts
+from coterie.urns import NO_CAP, Urn, check_room, process
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -36,6 +40,14 @@ _SEEDS: dict[str, Any] = {
     "seed_cluster": np.int64,
 }
 _RELATED: dict[str, Any] = {"relate_ptr": np.int64, "relate_word": np.int32}
+_MOST = {"burst": 1.0, "size_prior": 1e100, "open_weight": 1e100}  # as far as alpha may go
+_MAX_BETA = 1e9
+_PER_ROW: dict[str, Any] = {
+    "labels": np.int64,
+    "outlier_score": np.float64,
+    "typicality": np.float64,
+    "length": np.int64,
+}
 
 
 def damaged(path: Path, what: str) -> ModelFileError:
@@ -82,13 +94,14 @@ def read_model(
     ok = (
         _are(arrays, _KINDS)
         and n_words >= 0
-        and total.size == n_clusters
+        and total.size == n_clusters > 0
         and _is_ptr(ptr, cluster.size)
         and cluster.size == held.size
         and beta.size in (1, n_words)
-        and bool((cluster >= 0).all() and (cluster < n_clusters).all() and (held > 0).all())
-        and bool((size >= 0).all() and (total >= 0).all())
-        and bool(np.isfinite(beta).all() and (beta > 0).all())
+        and _within(cluster, 0, n_clusters)
+        and _ascends(ptr, cluster)
+        and bool((held > 0).all() and (size >= 0).all() and (total >= 0).all())
+        and bool(np.isfinite(beta).all() and (beta > 0).all() and (beta <= _MAX_BETA).all())
         and (words is None or len(words) == n_words)
     )
     if not ok or (np.bincount(cluster, held, n_clusters) != total).any():
@@ -99,7 +112,51 @@ def read_model(
         urn, seeds = _seeds(path, urn, arrays, n_clusters)
     if urn.promotion:
         urn = _relations(path, urn, arrays)
-    return Model.make(urn, size, total, ptr, cluster, held, words, seeds)
+    model = Model.make(urn, size, total, ptr, cluster, held, words, seeds)
+    found = size > 0
+    if seeds is not None:
+        found[seeds.cluster] = True
+        if model.counted.nnz and model.counted.data.min() < 0:
+            raise damaged(path, "its seeds count more words than their clusters")
+    if not found.all():
+        raise damaged(path, "a cluster has no documents")
+    return model
+
+
+def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
+    """Labels and scores of the training rows; sizes and word counts must be those of the labels."""
+    per_row = {name: arrays.get(name, np.zeros((0, 0))) for name in _PER_ROW}
+    labels, length = per_row["labels"], per_row["length"]
+    ok = (
+        _are(arrays, _PER_ROW)
+        and all(array.size == labels.size for array in per_row.values())
+        and _within(labels, -1, model.n_clusters)
+        and bool((length >= 0).all() and (labels[length > 0] >= 0).all())
+    )
+    if not ok:
+        raise damaged(path, "its labels do not fit its clusters")
+    counted = length > 0
+    weight = arrays.get("weight")  # earlier models do not say it
+    exact = weight is not None
+    if weight is None:
+        weight = counted.astype(np.int64)
+    ok = weight.dtype == np.int64 and weight.shape == labels.shape and _within(weight, 0, 2**31)
+    if not ok or (weight[~counted] > 0).any():
+        raise damaged(path, "its weights do not fit its rows")
+    own = labels[counted]
+    size = np.bincount(own, weight[counted], model.n_clusters)
+    words = np.bincount(own, weight[counted] * length[counted].astype(float), model.n_clusters)
+    words *= model.urn.one
+    if model.seeds is not None:
+        given = np.add.reduceat(model.urn.seed_count, model.urn.seed_ptr[:-1], dtype=np.int64)
+        words[model.seeds.cluster] += given
+    frozen = model.frozen
+    few = (size > frozen.size).any() or (words > frozen.total).any()
+    other = exact and (size != frozen.size).any()
+    other |= exact and not model.urn.promotion and (words != frozen.total).any()
+    if few or other:
+        raise damaged(path, "its sizes and counts are not those of its labels")
+    return {**per_row, **({"weight": weight} if exact else {})}
 
 
 def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clusters: int) -> Urn:
@@ -109,7 +166,7 @@ def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clu
     known = {"one": 1, "promotion": 0, **saved}  # models of version 0.1 have neither
     whole: dict[str, Any] = {name: known.get(name) for name in ("cap", "one", "promotion")}
     sane = (
-        all(isinstance(v, float | int) and math.isfinite(v) and v >= 0 for v in numbers.values())
+        all(isinstance(v, float | int) and 0 <= v <= _MOST[name] for name, v in numbers.items())
         and numbers["burst"] in (0, 1)
         and all(isinstance(v, int) and 0 <= v <= NO_CAP for v in whole.values())
         and n_clusters <= whole["cap"]
@@ -123,7 +180,8 @@ def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clu
 
 
 def _seeds(path: Path, urn: Urn, arrays: Arrays, n_clusters: int) -> tuple[Urn, SeedClusters]:
-    names, unknown = _texts_in(arrays["seed_text"])
+    text = _json_in(arrays["seed_text"])
+    names, unknown = text if isinstance(text, list) and len(text) == 2 else ([], [])
     weight, ptr, word, count, cluster = (arrays.get(name, np.zeros((0, 0))) for name in _SEEDS)
     ok = (
         _are(arrays, _SEEDS)
@@ -134,9 +192,9 @@ def _seeds(path: Path, urn: Urn, arrays: Arrays, n_clusters: int) -> tuple[Urn, 
         and _is_ptr(ptr, word.size)
         and bool((np.diff(ptr) > 0).all())
         and word.size == count.size
-        and bool((word >= 0).all() and (word < urn.beta.size).all() and (count > 0).all())
-        and bool(np.isfinite(weight).all() and (weight >= 0).all())
-        and bool((cluster >= 0).all() and (cluster < n_clusters).all())
+        and _within(word, 0, urn.beta.size)
+        and bool((count > 0).all() and (weight >= 0).all() and (weight <= 1e100).all())
+        and _within(cluster, 0, n_clusters)
         and np.unique(cluster).size == cluster.size
     )
     if not ok:
@@ -151,7 +209,7 @@ def _relations(path: Path, urn: Urn, arrays: Arrays) -> Urn:
         _are(arrays, _RELATED)
         and ptr.size == urn.beta.size + 1
         and _is_ptr(ptr, word.size)
-        and bool((word >= 0).all() and (word < urn.beta.size).all())
+        and _within(word, 0, urn.beta.size)
     )
     if not ok:
         raise damaged(path, "its related words do not fit together")
@@ -166,18 +224,32 @@ def _are(arrays: Arrays, kinds: dict[str, Any]) -> bool:
     )
 
 
+def names_array(names: list[str]) -> Arrays:
+    """The names of the columns a model was fitted on; there may be millions."""
+    return {"feature_names": _as_bytes(names)}
+
+
+def read_names(path: Path, arrays: Arrays, n_words: int) -> list[str] | None:
+    """The way back."""
+    if "feature_names" not in arrays:
+        return None
+    names = _json_in(arrays["feature_names"])
+    if not _are_texts(names) or len(names) != n_words:
+        raise damaged(path, "the names of its columns do not fit")
+    return list(names)
+
+
 def _as_bytes(value: Any) -> npt.NDArray[np.uint8]:
     """JSON as an array: what yesterday's clusters lack today may be millions of words."""
     return np.frombuffer(json.dumps(value).encode(), np.uint8)
 
 
-def _texts_in(array: npt.NDArray[Any]) -> tuple[Any, Any]:
-    """(names, unknown) of the seeds, not checked yet; (None, None) where it is nothing like it."""
+def _json_in(array: npt.NDArray[Any]) -> Any:
+    """What `_as_bytes` packed, not checked yet; None where it is no JSON."""
     try:
-        names, unknown = json.loads(array.tobytes())
-    except (ValueError, TypeError, RecursionError):
-        return None, None
-    return names, unknown
+        return json.loads(array.tobytes())
+    except (ValueError, RecursionError):
+        return None
 
 
 def _are_texts(values: Any) -> bool:
@@ -186,6 +258,17 @@ def _are_texts(values: Any) -> bool:
 
 def _is_ptr(ptr: npt.NDArray[Any], size: int) -> bool:
     return bool(ptr.size > 0 and ptr[0] == 0 and (ptr[1:] >= ptr[:-1]).all() and ptr[-1] == size)
+
+
+def _within(array: npt.NDArray[Any], low: int, high: int) -> bool:
+    return not array.size or bool(array.min() >= low and array.max() < high)
+
+
+def _ascends(ptr: npt.NDArray[Any], index: npt.NDArray[Any]) -> bool:
+    """Whether the indices of each row of a CSR ascend, so that none is there twice."""
+    ascends = np.append(index[1:] > index[:-1], True)
+    ascends[ptr[1:][ptr[1:] > 0] - 1] = True
+    return bool(ascends.all())
 
 
 def promoting_arrays(promoting: Any) -> Arrays:
@@ -198,8 +281,10 @@ def promoting_arrays(promoting: Any) -> Arrays:
 
 def read_promoting(path: Path, arrays: Arrays, model: Model, n_rows: int) -> Any:
     """The way back: a sparse matrix of training rows x words, or None for other urns."""
-    if "promoting_ptr" not in arrays:
+    if not model.urn.promotion and "promoting_ptr" not in arrays:
         return None
+    if not model.urn.promotion or "promoting_ptr" not in arrays:
+        raise damaged(path, "what its words promote does not fit its urn")
     ptr, word = arrays["promoting_ptr"], arrays.get("promoting_word", np.zeros((0, 0)))
     kinds = {"promoting_ptr": np.int64, "promoting_word": np.int32}
     n_words = model.urn.beta.size
@@ -207,7 +292,7 @@ def read_promoting(path: Path, arrays: Arrays, model: Model, n_rows: int) -> Any
         _are(arrays, kinds)
         and ptr.size == n_rows + 1
         and _is_ptr(ptr, word.size)
-        and bool((word >= 0).all() and (word < n_words).all())
+        and _within(word, 0, n_words)
     )
     if not ok:
         raise damaged(path, "what its words promote does not fit")
@@ -226,28 +311,68 @@ def corpus_arrays(corpus: Corpus) -> Arrays:
     }
 
 
-def read_corpus(path: Path, arrays: Arrays, model: Model, n_rows: int) -> Corpus | None:
-    """The training documents, where a model keeps them, checked like everything else."""
+def read_corpus(path: Path, arrays: Arrays, model: Model, per_row: Arrays) -> Corpus | None:
+    """The training documents, where a model keeps them; their words must make the model's counts."""
     if "doc_ptr" not in arrays:
         return None
-    names = ("doc_of_row", "doc_ptr", "doc_word", "doc_tally", "doc_weight")
-    rows, ptr, word, tally, weight = (arrays.get(name, np.zeros(0)) for name in names)
-    kinds = [np.dtype(k) for k in (np.int64, np.int64, np.int32, np.int32, np.int64)]
+    kinds = {
+        "doc_of_row": np.int64,
+        "doc_ptr": np.int64,
+        "doc_word": np.int32,
+        "doc_tally": np.int32,
+        "doc_weight": np.int64,
+    }
+    rows, ptr, word, tally, weight = (arrays.get(name, np.zeros((0, 0))) for name in kinds)
     n_words = model.urn.beta.size
     ok = (
-        [a.dtype for a in (rows, ptr, word, tally, weight)] == kinds
-        and all(a.ndim == 1 for a in (rows, ptr, word, tally, weight))
-        and rows.size == n_rows
-        and ptr.size > 1
-        and ptr[0] == 0
+        _are(arrays, kinds)
+        and rows.size == per_row["labels"].size
+        and _is_ptr(ptr, word.size)
         and bool((ptr[1:] > ptr[:-1]).all())
-        and word.size == tally.size == ptr[-1]
-        and weight.size == ptr.size - 1
-        and bool((word >= 0).all() and (word < n_words).all() and (tally > 0).all())
-        and bool((weight > 0).all() and (rows >= -1).all() and (rows < weight.size).all())
+        and tally.size == word.size
+        and weight.size == ptr.size - 1 > 0
+        and _within(word, 0, n_words)
+        and bool((tally > 0).all())
+        and _within(weight, 1, 2**31)
+        and _within(rows, -1, weight.size)
         and np.unique(rows[rows >= 0]).size == weight.size
+        and not tally_kernels.has_repeats(ptr, word, np.full(n_words, -1, np.int64))
     )
     if not ok:
         raise damaged(path, "its documents do not fit together")
     length = np.add.reduceat(tally, ptr[:-1], dtype=np.int64)
-    return Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
+    corpus = Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
+    if not _makes(model, corpus, per_row):
+        raise damaged(path, "its counts are not those of its documents")
+    return corpus
+
+
+def _makes(model: Model, corpus: Corpus, per_row: Arrays) -> bool:
+    """Whether the labelled documents, counted again, are the model."""
+    labels = corpus.per_document(per_row["labels"])
+    same_rows = (
+        np.array_equal(corpus.per_row(labels, -1), per_row["labels"])
+        and np.array_equal(corpus.per_row(corpus.counts.length, 0), per_row["length"])
+        and not model.urn.promotion
+    )
+    if not same_rows:
+        return False
+    try:
+        check_totals(corpus.counts, "the model")
+        check_room(model.urn, corpus.counts)
+    except InvalidInput:
+        return False
+    slot_of, frozen = model.slots(np.arange(model.n_clusters)), model.frozen
+    state = from_labels(corpus.counts, model.urn, slot_of[labels])
+    if state.head[0] != model.n_clusters:
+        return False
+    cluster_of = np.full(state.size.size, -1, np.int32)
+    cluster_of[slot_of] = np.arange(model.n_clusters)
+    ptr, cluster, held = word_counts(state, cluster_of)
+    return (
+        np.array_equal(state.size[slot_of], frozen.size)
+        and np.array_equal(state.total[slot_of], frozen.total)
+        and np.array_equal(ptr, frozen.ptr)
+        and np.array_equal(cluster, frozen.cluster)
+        and np.array_equal(held, frozen.held)
+    )

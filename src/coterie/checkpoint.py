@@ -10,9 +10,10 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,44 +22,61 @@ from coterie import _disk
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.state import State, is_sound
-from coterie.trace import SweepRecord, Trace
+from coterie.trace import Trace
 from coterie.urns import Urn
 
-SCHEMA = 1
+SCHEMA = 2
 MEMORY = "memory."  # before the names of what a backend remembers beyond the state
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
-def fingerprint(counts: Counts, urn: Urn, how: tuple[Any, ...]) -> str:
-    """A digest of all that decides a run, the number of sweeps apart."""
+class Saved(NamedTuple):
+    """A run as far as it got."""
+
+    state: State
+    trace: Trace
+    key: int
+    elapsed: float  # seconds, over all sittings
+    memory: dict[str, npt.NDArray[Any]]  # the backend's; it judges that itself
+
+
+def fingerprint(counts: Counts, urn: Urn, settings: Mapping[str, Any]) -> str:
+    """A digest of all that decides a run, the number of sweeps apart.
+
+    Every part is written with its name and its length, so that no two lists of parts read the same.
+    """
     digest = hashlib.blake2b(digest_size=16)
-    for part in (*counts, *urn, *how):
+    parts = {**counts._asdict(), **urn._asdict(), **settings}
+    for name, part in parts.items():
+        head, body = f"{name} {type(part).__name__}", memoryview(repr(part).encode())
         if isinstance(part, np.ndarray):
-            digest.update(str((part.dtype, part.shape)).encode())
-            digest.update(np.ascontiguousarray(part).data)
-        else:
-            digest.update(repr(part).encode())
+            head += f" {part.dtype} {part.shape}"
+            body = np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
+        digest.update(f"{head} {len(body)}\n".encode())
+        digest.update(body)
     return digest.hexdigest()
 
 
-def write(
-    path: Path, mark: str, state: State, trace: Trace, key: int, memory: Arrays | None = None
-) -> None:
-    """Write a checkpoint over an older one, atomically; `memory` is the backend's."""
+def write(path: Path, mark: str, run: Saved) -> None:
+    """Write a checkpoint over an older one, atomically."""
     from safetensors.numpy import save
 
-    about = {"schema": str(SCHEMA), "mark": mark, "key": str(key), "trace": json.dumps(list(trace))}
-    about["notes"] = json.dumps(trace.notes)
-    arrays = state._asdict() | {MEMORY + name: array for name, array in (memory or {}).items()}
+    about = {
+        "schema": str(SCHEMA),
+        "mark": mark,
+        "key": str(run.key),
+        "elapsed": repr(run.elapsed),
+        "trace": json.dumps(list(run.trace)),
+        "notes": json.dumps(run.trace.notes),
+    }
+    arrays = run.state._asdict() | {MEMORY + name: array for name, array in run.memory.items()}
     about["digest"] = _digest(arrays, about)
     _disk.write_atomically(path, save(arrays, metadata=about))
 
 
-def read(
-    path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn
-) -> tuple[State, Trace, int, dict[str, npt.NDArray[Any]]] | None:
-    """The saved run, or None where there is no file yet; the backend judges its memory itself."""
+def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Saved | None:
+    """The saved run, or None where there is no file yet."""
     if not path.exists():
         return None
     arrays, about = open_tensors(path)
@@ -68,13 +86,16 @@ def read(
         )
     if about.pop("digest", "") != _digest(arrays, about):
         raise ModelFileError(f"{path} is damaged (its checksum differs); delete it to start anew.")
-    if about["mark"] != mark:
+    if about.get("mark") != mark:
         raise InvalidInput(
             f"The checkpoint {path} belongs to other data, parameters or seed; delete it, or name"
             " another file."
         )
-    notes = json.loads(about["notes"])
-    trace = Trace([SweepRecord(*line) for line in json.loads(about["trace"])], notes)
+    try:
+        trace = Trace.read(json.loads(about["trace"]), json.loads(about["notes"]))
+        key, elapsed = int(about["key"]), float(about["elapsed"])
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
+        raise misfit(path) from None
     if len(trace) > n_sweeps:
         raise InvalidInput(
             f"The checkpoint {path} already holds {len(trace)} sweeps, more than n_sweeps={n_sweeps};"
@@ -82,9 +103,10 @@ def read(
         )
     memory = {n.removeprefix(MEMORY): arrays.pop(n) for n in set(arrays) - set(State._fields)}
     state = State(**arrays)
-    if not is_sound(counts, urn, state):
+    sane = 0 <= key < 2**64 and 0 <= elapsed < math.inf and len(trace)
+    if not sane or not is_sound(counts, urn, state):
         raise misfit(path)
-    return state, trace, int(about["key"]), memory
+    return Saved(state, trace, key, elapsed, memory)
 
 
 def misfit(path: Path) -> ModelFileError:
@@ -111,10 +133,13 @@ def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str
     from safetensors import SafetensorError, safe_open
 
     try:
+        _disk.check_regular(path)
         with safe_open(path, framework="numpy") as file:
             about = dict(file.metadata() or {})
             arrays = {name: np.array(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+    except _disk.NotReadable as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from None
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise ModelFileError(
             f"{path} cannot be read: it is damaged or incomplete ({error})."
         ) from None

@@ -291,6 +291,7 @@ class Clustering:
                 "outlier_score": self.outlier_score,
                 "typicality": self.corpus.per_row(typical, math.nan),
                 "length": self.corpus.per_row(self.corpus.counts.length, 0),
+                "weight": self.corpus.row_weights(),
             },
             trace=self.trace,
             documents=self.rows.to_parquet(),
@@ -324,7 +325,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             seconds=float(fitted["seconds"]),
             corpus=saved.corpus,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
 
 

@@ -55,24 +55,95 @@ class Corpus(NamedTuple):
         out[self.doc_of_row[rows]] = per_row[rows]
         return out
 
+    def row_weights(self) -> npt.NDArray[np.int64]:
+        """Copies that each row counts for: those of tied rows all at the first, so that they add up."""
+        out = np.zeros(self.doc_of_row.size, np.int64)
+        out[self.per_document(np.arange(out.size))] = self.counts.weight
+        return out
+
 
 def from_matrix(
     X: Any, owner: str, sample_weight: npt.ArrayLike | None = None, tie: bool = False
 ) -> Corpus:
     """Check a sparse matrix or 2-D array of word counts and make a corpus of it."""
-    matrix = X.tocsr() if sparse.issparse(X) else _dense_to_csr(X, owner)
-    amount = _whole_numbers(matrix, owner)
+    matrix = as_csr(X, f"X of {owner}") if sparse.issparse(X) else _dense_to_csr(X, owner)
     if matrix.shape[1] > INT32_MAX:
         raise InvalidInput(f"X of {owner} has {matrix.shape[1]} columns; at most 2^31 - 1 fit.")
     ptr = matrix.indptr.astype(np.int64)
-    word = np.array(matrix.indices, np.int32)  # a copy: the user's matrix may change later
-    if not (amount > 0).all() or not _rows_are_sets(matrix):
+    amount = _whole_numbers(matrix, owner)
+    word = np.array(matrix.indices[: ptr[-1]], np.int32)  # a copy: the matrix may change later
+    seen = np.full(max(matrix.shape[1], 1), -1, np.int64)
+    if not (amount > 0).all() or tally.has_repeats(ptr, word, seen):
         clean = sparse.csr_matrix((amount.astype(np.int64), word, ptr), matrix.shape, copy=True)
         clean.sum_duplicates()
         clean.eliminate_zeros()
         ptr, word = clean.indptr.astype(np.int64), clean.indices.astype(np.int32)
         amount = _fits_int32(clean.data, owner)
     return _corpus(ptr, word, amount.astype(np.int32), matrix.shape[1], owner, sample_weight, tie)
+
+
+def as_csr(X: Any, what: str) -> Any:
+    """A scipy sparse matrix as CSR, every index checked: scipy itself does not look at them.
+
+    An index or pointer outside the matrix makes scipy's conversions and our kernels read and write
+    memory that is not theirs. So the arrays are checked before anything is converted, and again
+    after it for the forms that are not made of index arrays.
+    """
+    if X.ndim != 2:
+        raise InvalidInput(f"{what} has {X.ndim} dimension(s); pass documents x words.")
+    try:
+        matrix = X if X.format in _COMPRESSED else _as_coo(X)
+        if matrix.format == "coo":
+            _check_coordinates(matrix)
+        else:
+            _check_compressed(matrix)
+        return matrix.tocsr()
+    except (_Lies, TypeError, ValueError, AttributeError, IndexError, KeyError) as error:
+        raise InvalidInput(
+            f"{what} is a sparse matrix whose index arrays do not fit its shape ({error}); build it"
+            " again, for example from the arrays (values, (rows, columns))."
+        ) from None
+
+
+_COMPRESSED = ("csr", "csc", "bsr")
+
+
+class _Lies(Exception):
+    """What is wrong with a sparse matrix."""
+
+
+def _as_coo(X: Any) -> Any:
+    if X.format == "lil" and [len(r) for r in X.rows] != [len(r) for r in X.data]:
+        raise _Lies("a row has more columns than values, or fewer")
+    return X.tocoo()
+
+
+def _check_coordinates(matrix: Any) -> None:
+    n = matrix.data.size
+    for axis, index, size in zip(("row", "column"), matrix.coords, matrix.shape, strict=True):
+        if index.shape != (n,) or index.dtype.kind not in "iu":
+            raise _Lies(f"there is not one {axis} for each value")
+        _check_range(index, size, axis)
+
+
+def _check_compressed(matrix: Any) -> None:
+    ptr, index, data = matrix.indptr, matrix.indices, matrix.data
+    block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+    shape = [size // side for size, side in zip(matrix.shape, block, strict=True)]
+    major, minor = (shape[1], shape[0]) if matrix.format == "csc" else (shape[0], shape[1])
+    if ptr.ndim != 1 or index.ndim != 1 or {ptr.dtype.kind, index.dtype.kind} - set("iu"):
+        raise _Lies("pointers and indices are not rows of whole numbers")
+    if ptr.size != major + 1 or ptr[0] != 0 or not (ptr[1:] >= ptr[:-1]).all():
+        raise _Lies("its pointers do not ascend from 0, one per row and the end")
+    if ptr[-1] > min(index.size, len(data)):
+        raise _Lies("its pointers go beyond its values")
+    _check_range(index[: ptr[-1]], minor, "row" if matrix.format == "csc" else "column")
+
+
+def _check_range(index: npt.NDArray[Any], size: int, axis: str) -> None:
+    if index.size and (index.min() < 0 or index.max() >= size):
+        bad = int(index.min()) if index.min() < 0 else int(index.max())
+        raise _Lies(f"it names {axis} {bad}, but has {axis}s 0 to {size - 1}")
 
 
 def from_ids(
@@ -120,11 +191,11 @@ def _corpus(
         ptr, word, amount = _take(ptr, word, amount, rows)
     length = _sums(ptr, amount)
     counts = Counts(ptr, word, amount, length, weight, n_words)
-    _check_totals(counts, owner)
+    check_totals(counts, owner)
     return Corpus(counts, doc_of_row)
 
 
-def _check_totals(counts: Counts, owner: str) -> None:
+def check_totals(counts: Counts, owner: str) -> None:
     """Refuse what would overflow: a state keeps each word's count in a cluster as int32."""
     if counts.word.size == 0:
         return
@@ -161,7 +232,7 @@ def _dense_to_csr(X: Any, owner: str) -> Any:
 
 def _whole_numbers(matrix: Any, owner: str) -> npt.NDArray[Any]:
     """The matrix's data, checked: finite, not negative, whole, small enough."""
-    data: npt.NDArray[Any] = matrix.data
+    data: npt.NDArray[Any] = matrix.data[: matrix.indptr[-1]]
     if data.dtype.kind not in "biuf":
         raise InvalidInput(f"X of {owner} holds {data.dtype}; pass whole-number word counts.")
     if data.dtype.kind == "f":
@@ -197,20 +268,6 @@ def _not_counts(what: str, row: int, owner: str) -> str:
         f"{found} (first in row {row}). Pass word counts, not tf-idf or embeddings:"
         " use CountVectorizer, or give the texts themselves."
     )
-
-
-def _rows_are_sets(matrix: Any) -> bool:
-    """Whether no row names a word twice."""
-    return bool(matrix.has_canonical_format) or not _has_repeats(matrix)
-
-
-def _has_repeats(matrix: Any) -> bool:
-    sorted_matrix = matrix.sorted_indices()
-    step = np.diff(sorted_matrix.indices)
-    starts = sorted_matrix.indptr[1:-1]
-    same = step == 0
-    same[starts[(starts > 0) & (starts < sorted_matrix.indices.size)] - 1] = False
-    return bool(same.any())
 
 
 def _weights(sample_weight: npt.ArrayLike | None, n_rows: int, owner: str) -> npt.NDArray[np.int64]:

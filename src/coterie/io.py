@@ -24,15 +24,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie._disk import flush_folder
+from coterie._disk import NotReadable, flush_folder, read_regular
 from coterie._pack import (
     corpus_arrays,
     damaged,
     model_arrays,
+    names_array,
     promoting_arrays,
     read_corpus,
     read_model,
+    read_names,
     read_promoting,
+    read_rows,
     urn_numbers,
 )
 from coterie._version import __version__
@@ -46,13 +49,7 @@ ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.cs
 DOCUMENTS = "documents.parquet"
 UTF8 = ("utf-8", "surrogatepass")  # a broken emoji half is a word like any other
 MAX_CONFIG_BYTES = 2**24
-
-_ROW_ARRAYS = {
-    "labels": np.int64,
-    "outlier_score": np.float64,
-    "typicality": np.float64,
-    "length": np.int64,
-}
+MAX_FILE_BYTES = 2**62  # what is in it is bounded by its size, which it has to have first
 
 
 class Saved(NamedTuple):
@@ -107,14 +104,12 @@ def load(path: str | os.PathLike[str]) -> Saved:
     arrays = _unpack(folder, contents[ARRAYS])
     words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
     model = read_model(folder / ARRAYS, folder / CONFIG, config, arrays, words)
-    fitted = _fitted(folder, config, model)
-    per_row = _per_row(folder, arrays, model.n_clusters)
-    trace = _parse_trace(folder, contents[TRACE])
-    trace.notes = [str(note) for note in config.get("trace_notes", [])]
+    fitted = _fitted(folder, config, model, read_names(folder / ARRAYS, arrays, model.n_words))
+    per_row = read_rows(folder / ARRAYS, arrays, model)
+    trace = _parse_trace(folder, contents[TRACE], config.get("trace_notes", []))
     documents = contents.get(DOCUMENTS)
-    n_rows = per_row["labels"].size
-    corpus = read_corpus(folder / ARRAYS, arrays, model, n_rows)
-    promoting = read_promoting(folder / ARRAYS, arrays, model, n_rows)
+    corpus = read_corpus(folder / ARRAYS, arrays, model, per_row)
+    promoting = read_promoting(folder / ARRAYS, arrays, model, per_row["labels"].size)
     head = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
     return Saved(*head, documents, corpus, promoting)
 
@@ -139,6 +134,10 @@ def _files(saved: Saved) -> dict[str, bytes]:
         **({} if saved.corpus is None else corpus_arrays(saved.corpus)),
         **({} if saved.promoting is None else promoting_arrays(saved.promoting)),
     }
+    fitted = dict(saved.fitted)
+    names = fitted.pop("feature_names_in", None)
+    if names is not None:
+        arrays |= names_array(names)
     files = {ARRAYS: pack({name: np.ascontiguousarray(a) for name, a in arrays.items()})}
     if model.words is not None:
         files[WORDS] = "".join(_escape(word) + "\n" for word in model.words).encode(*UTF8)
@@ -150,13 +149,18 @@ def _files(saved: Saved) -> dict[str, bytes]:
         "version": __version__,
         "estimator": saved.estimator,
         "parameters": saved.parameters,
-        "fitted": saved.fitted,
+        "fitted": fitted,
         "urn": urn_numbers(model),
         "trace_notes": saved.trace.notes,
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
     }
     config["checksum"] = _config_digest(config)
     files[CONFIG] = json.dumps(config, indent=2).encode()
+    if len(files[CONFIG]) > MAX_CONFIG_BYTES:  # what is written can be read again
+        raise ModelFileError(
+            f"The settings and notes of this model take {len(files[CONFIG]):,} bytes, and at most"
+            f" {MAX_CONFIG_BYTES:,} can be saved; give shorter lists of stop words or seeds."
+        )
     return files
 
 
@@ -206,14 +210,12 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise ModelFileError(f"There is no model folder at {folder}.")
     if not path.is_file():
         raise ModelFileError(f"{folder} is not a coterie model: it has no {CONFIG}.")
-    if path.stat().st_size > MAX_CONFIG_BYTES:
-        raise damaged(path, "it is far too large")
     try:
-        config = json.loads(path.read_bytes())
+        config = json.loads(_read(path, MAX_CONFIG_BYTES))
     except (ValueError, RecursionError):
         raise damaged(path, "it is not valid JSON") from None
     schema = config.get("schema") if isinstance(config, dict) else None
-    if not isinstance(schema, int):
+    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
         raise damaged(path, "it has no schema number")
     if schema > SCHEMA:
         raise ModelFileError(
@@ -232,43 +234,46 @@ def _read_config(folder: Path) -> dict[str, Any]:
 def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
     if name not in (ARRAYS, WORDS, TRACE, DOCUMENTS):
         raise damaged(folder / CONFIG, f"it names a file that no model has ({name!r})")
-    try:
-        content = (folder / name).read_bytes()
-    except OSError:
-        raise damaged(folder / name, "it is missing") from None
+    content = _read(folder / name, MAX_FILE_BYTES)
     if hashlib.sha256(content).hexdigest() != digest:
         raise damaged(folder / name, "its checksum differs")
     return content
 
 
-def _fitted(folder: Path, config: dict[str, Any], model: Model) -> dict[str, Any]:
+def _read(path: Path, most: int) -> bytes:
+    """A file of the folder, if it is a file and not too large to be one."""
+    try:
+        return read_regular(path, most)
+    except NotReadable as error:
+        raise damaged(path, str(error.strerror)) from None
+    except FileNotFoundError:
+        raise damaged(path, "it is missing") from None
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except MemoryError:
+        raise ModelFileError(f"{path} is larger than the memory of this machine.") from None
+
+
+def _fitted(
+    folder: Path, config: dict[str, Any], model: Model, names: list[str] | None
+) -> dict[str, Any]:
     fitted = config["fitted"]
-    names = fitted.get("feature_names_in")
-    n_words = model.urn.beta.size
+    names = (
+        fitted.get("feature_names_in") if names is None else names
+    )  # earlier models kept them here
+    n_features = fitted.get("n_features_in")
     ok = (
         isinstance(fitted.get("converged"), bool)
         and isinstance(fitted.get("stop_reason"), str)
-        and fitted.get("n_features_in") == n_words
+        and isinstance(n_features, int)
+        and n_features == model.n_words
         and fitted.get("learnt_from") in ("texts", "tokens", "matrix")
-        and (names is None or (isinstance(names, list) and len(names) == n_words))
+        and (names is None or (isinstance(names, list) and len(names) == model.n_words))
+        and all(isinstance(name, str) for name in names or [])
     )
     if not ok:
         raise damaged(folder / CONFIG, "what was fitted is not all there")
-    return {"feature_names_in": None, **fitted}
-
-
-def _per_row(
-    folder: Path, arrays: dict[str, npt.NDArray[Any]], n_clusters: int
-) -> dict[str, npt.NDArray[Any]]:
-    per_row = {name: arrays.get(name) for name in _ROW_ARRAYS}
-    for name, kind in _ROW_ARRAYS.items():
-        array, labels = per_row[name], per_row["labels"]
-        if array is None or labels is None or array.dtype != kind or array.shape != labels.shape:
-            raise damaged(folder / ARRAYS, f"{name!r} is missing or does not fit")
-    labels = arrays["labels"]
-    if labels.ndim != 1 or (labels < -1).any() or (labels >= n_clusters).any():
-        raise damaged(folder / ARRAYS, "its labels name clusters that are not there")
-    return {name: arrays[name] for name in _ROW_ARRAYS}
+    return {**fitted, "feature_names_in": names}
 
 
 def _config_digest(config: dict[str, Any]) -> str:
@@ -308,15 +313,11 @@ def _trace_csv(trace: Trace) -> bytes:
     return out.getvalue().encode()
 
 
-def _parse_trace(folder: Path, content: bytes) -> Trace:
-    kinds: list[Any] = [int] * 5 + [float] * 3 + [str]
+def _parse_trace(folder: Path, content: bytes, notes: Any) -> Trace:
     try:
         head, *lines = csv.reader(text_io.StringIO(content.decode()))
         if tuple(head) not in (SweepRecord._fields, SweepRecord._fields[:-1]):  # 0.1 had no sampler
             raise ValueError("other columns")
-        kinds = kinds[: len(head)]
-        return Trace(
-            [SweepRecord(*(kind(v) for kind, v in zip(kinds, line, strict=True))) for line in lines]
-        )
-    except (ValueError, TypeError, csv.Error):
+        return Trace.read(lines, notes)
+    except (ValueError, TypeError, OverflowError, csv.Error):
         raise damaged(folder / TRACE, "a line cannot be read") from None

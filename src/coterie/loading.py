@@ -32,4 +32,4 @@ def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
             f"{path} holds a {saved.estimator!r}, which this version of coterie does not know:"
             " upgrade coterie."
         )
-    return _KNOWN[saved.estimator]._restore(saved)
+    return _KNOWN[saved.estimator]._restore(saved, Path(path))

@@ -127,6 +127,11 @@ class Model:
         """Clusters in use."""
         return int(self.frozen.size.size)
 
+    @property
+    def n_words(self) -> int:
+        """Words the model knows, V."""
+        return int(self.urn.beta.size)
+
     @cached_property
     def log_fresh(self) -> float:
         """ln weight of a cluster of its own: the process's alpha; for the finite urn one document's."""

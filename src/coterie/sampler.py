@@ -69,23 +69,26 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     began = time.perf_counter()
     if plan.checkpoint:
         checkpoint.check_writable(plan.checkpoint)
-    decides = (plan.init, plan.key, *plan.how._replace(n_jobs=1))
+    decides = {"init": plan.init, "key": plan.key, **plan.how._replace(n_jobs=1)._asdict()}
     mark = checkpoint.fingerprint(counts, urn, decides) if plan.checkpoint else ""
     saved = None
-    memory: dict[str, Any] = {}
     if plan.checkpoint:
         saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
     if saved is not None:
-        state, trace, key, memory = saved
+        state, trace, key = saved.state, saved.trace, saved.key
+        began -= saved.elapsed
     else:
         key = plan.key if plan.key is not None else secrets.randbits(64)
         state = first_state(counts, urn, plan.init, key, backend)
         trace = Trace(notes=[why] if why else [])
     handle = backend.open(counts, urn, state, plan.how)
-    if plan.checkpoint and saved is not None and not backend.recall(handle, memory):
+    if plan.checkpoint and saved is not None and not backend.recall(handle, saved.memory):
         raise checkpoint.misfit(plan.checkpoint)
     reason = ""
     with _interrupts() as interrupted, _closing(plan.callbacks):
+        if 0 < len(trace) < plan.n_sweeps:  # a run that had stopped stays so
+            reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
+            reason = _tell(plan, trace, state, reason)
         while not reason and len(trace) < plan.n_sweeps:
             sweep = len(trace) + 1
             started = time.perf_counter()
@@ -102,7 +105,9 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
             reason = _tell(plan, trace, state, reason)
             due = sweep % plan.checkpoint_every == 0 or reason or sweep == plan.n_sweeps
             if plan.checkpoint and due:
-                checkpoint.write(plan.checkpoint, mark, state, trace, key, backend.memory(handle))
+                elapsed = time.perf_counter() - began
+                now = checkpoint.Saved(state, trace, key, elapsed, backend.memory(handle))
+                checkpoint.write(plan.checkpoint, mark, now)
     n_docs = int(counts.weight.sum())
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
     done = reason or f"all {plan.n_sweeps} sweeps done"

@@ -124,7 +124,8 @@ def dense(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
 
 
 def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
-    """Whether a state read from a file is one of this corpus: the very counts its labels give.
+    """Whether a state read from a file is one of this corpus: the counts that its labels give, each
+    in the slot that its label names.
 
     Shapes and ranges come first, so that nothing here leaves an array either.
     """
@@ -155,31 +156,44 @@ def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
         return False
     again = from_labels(counts, urn, state.z, state.flag)
     n_open, slots = int(again.head[0]), np.arange(width, dtype=np.int32)
+    with_row = state.row_of[state.row_of >= 0]
     fits = (
         np.array_equal(state.post_ptr, again.post_ptr)
         and state.post.shape == again.post.shape
         and _within(state.post_len, 0, np.diff(state.post_ptr) + 1)
+        and not state.post_len[state.row_of >= 0].any()
+        and np.array_equal(with_row, np.arange(len(state.rows)))
         and _within(state.post[_used(state), 0], 0, width)
         and np.array_equal(np.sort(state.order), slots)
         and np.array_equal(state.place[state.order], slots)
-        and state.head[0] == n_open <= state.head[1] <= width
+        and state.head[0] == n_open <= width
     )
     if not fits:
         return False
-    used = np.sort(state.order[:n_open])
-    rename = np.full(width, -1, np.int32)
-    rename[used] = slots[:n_open]
+    rename = renamed(state)
+    used, closed = np.flatnonzero(rename[:-1] >= 0), np.flatnonzero(rename[:-1] < 0)
+    n_seeds = urn.seed_weight.size
     ours: list[npt.NDArray[Any]] = [
+        used[:n_seeds],
+        rename[state.z],
         state.size[used],
         state.total[used],
+        state.size[closed],
+        state.total[closed],
         *word_counts(state, rename),
     ]
+    nothing = np.zeros(closed.size, np.int64)
     theirs: list[npt.NDArray[Any]] = [
+        np.arange(n_seeds),
+        again.z,
         again.size[:n_open],
         again.total[:n_open],
+        nothing,
+        nothing,
         *word_counts(again),
     ]
-    return all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+    same = all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+    return same and int(used.max(initial=-1)) < state.head[1] <= width
 
 
 def _arrays(state: State) -> list[npt.NDArray[Any]]:

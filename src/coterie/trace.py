@@ -29,6 +29,9 @@ class SweepRecord(NamedTuple):
     sampler: str = "gibbs"  # how the documents were drawn
 
 
+_KINDS: tuple[Any, ...] = (int, int, int, int, int, float, float, float, str)
+
+
 class Trace(Sequence[SweepRecord]):
     """The records of a run, one a sweep; `trace["moved"]` is a column, `notes` say what was decided.
 
@@ -40,6 +43,26 @@ class Trace(Sequence[SweepRecord]):
     def __init__(self, records: Sequence[SweepRecord] = (), notes: Sequence[str] = ()) -> None:
         self.records = list(records)
         self.notes = list(notes)
+
+    @classmethod
+    def read(cls, rows: Any, notes: Any) -> Trace:
+        """The trace that a file holds; ValueError where its rows or notes are none of a trace's.
+
+        Rows are lists of numbers, or of texts that are numbers. Version 0.1 did not note the sampler.
+        """
+        records = []
+        if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+            raise ValueError("notes that are not texts")
+        for number, row in enumerate(rows, start=1):
+            if not isinstance(row, list) or len(row) not in (len(_KINDS) - 1, len(_KINDS)):
+                raise ValueError(f"other columns in line {number}")
+            if any(isinstance(value, list | dict | None) for value in row):
+                raise ValueError(f"a value that is none in line {number}")
+            record = SweepRecord(*(kind(v) for kind, v in zip(_KINDS, row, strict=False)))
+            if record.sweep != number or not all(0 <= n < 2**63 for n in record[:5]):
+                raise ValueError(f"a sweep that cannot be in line {number}")
+            records.append(record)
+        return cls(records, notes)
 
     def append(self, record: SweepRecord) -> None:
         """Add a sweep."""

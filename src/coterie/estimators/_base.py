@@ -93,7 +93,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         self, X: Any, sample_weight: npt.ArrayLike | None, vocabulary: list[str] | None
     ) -> Self:
         owner = f"{type(self).__name__}.fit"
-        _allowed.check(type(self).__name__, {**COMMON, **self._parameters}, self.get_params())
+        _allowed.check(type(self).__name__, self._rules(), self.get_params(deep=False))
         for name in self.__dict__.pop("_forgotten", ()):
             if getattr(self, name) is None:
                 raise InvalidInput(
@@ -232,8 +232,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         """Write the fitted model to a folder: safetensors, JSON, text; never pickle.
 
         What a parameter gave is in the model; the parameter itself is saved where it is short and
-        plain. Vectors (but not their path), a model given as seeds and callbacks are not: pass them
-        again to fit a loaded model again.
+        plain. Word vectors, a model or a path given as seeds, callbacks and the checkpoint's path are
+        not: pass them again to fit a loaded model again.
         """
         check_is_fitted(self)
         io.save(path, _saving.pack(self))
@@ -246,12 +246,16 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             raise InvalidInput(
                 f"{path} holds a {saved.estimator}, not a {cls.__name__}; use coterie.load."
             )
-        return cls._restore(saved)
+        return cls._restore(saved, Path(path))
 
     @classmethod
-    def _restore(cls, saved: io.Saved) -> Self:
-        made: Self = _saving.unpack(cls, saved)
+    def _restore(cls, saved: io.Saved, folder: Path) -> Self:
+        made: Self = _saving.unpack(cls, saved, folder)
         return made
+
+    def _rules(self) -> Mapping[str, Rule]:
+        """What each parameter may be."""
+        return {**COMMON, **self._parameters}
 
     def _dressed(
         self, counts: Counts, words: list[str] | None, kind: str
@@ -306,6 +310,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
                 "outlier_score": corpus.per_row(scores, np.nan),
                 "typicality": corpus.per_row(typical, np.nan),
                 "length": corpus.per_row(corpus.counts.length, 0),
+                "weight": corpus.row_weights(),
             }
         return self._rows
 
@@ -402,7 +407,15 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             raise InvalidInput(
                 f"rows must be {n} training row numbers, one for each document in X."
             )
-        counted = self._row_values()["length"][rows] > 0  # a row of weight 0 is in no count
+        length = self._row_values()["length"][rows]
+        counted = length > 0  # a row of weight 0 is in no count
+        other = counted & (length != corpus.per_row(corpus.counts.length, 0))
+        if other.any():
+            i = int(np.argmax(other))
+            raise InvalidInput(
+                f"Document {i} of X is not training row {rows[i]}: the row had {length[i]} words; pass"
+                " the documents the model was fitted on, in the order of rows."
+            )
         own = np.where(counted, self.labels_[rows], -1)
         known = corpus.doc_of_row >= 0
         return Own(own[known], self._flags(corpus.counts, rows[known]))

@@ -22,12 +22,15 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
             f"X of {owner} is a single string, which would be read letter by letter; pass a list of"
             " texts: [text] for one document."
         )
+    if sparse.issparse(X):
+        # before scikit-learn or scipy follow an index; some of these are dicts, too
+        return "matrix", counts.as_csr(X, f"X of {owner}")
     if isinstance(X, dict | set | frozenset):
         raise InvalidInput(
             f"X of {owner} is a {type(X).__name__}, whose rows have no order; pass a list of texts,"
             " a list of token lists or a matrix of word counts."
         )
-    if sparse.issparse(X) or getattr(X, "ndim", 1) != 1:
+    if getattr(X, "ndim", 1) != 1:
         return "matrix", X
     if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":
         return "matrix", X  # scikit-learn says what is wrong with a single column

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coterie import io
+from coterie import _allowed, io
+from coterie._pack import damaged
+from coterie.errors import InvalidInput
 from coterie.estimators import _knowing
 
 MOST_JSON = 2**20  # characters of a saved parameter, since a configuration is read in one piece
 KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or models
+# What a folder must not say: fitting a model that somebody sent would write to a place of theirs.
+NEVER_KEPT = ("checkpoint", "callbacks")
 
 
 def pack(estimator: Any) -> io.Saved:
@@ -35,10 +40,15 @@ def pack(estimator: Any) -> io.Saved:
     )
 
 
-def unpack(cls: Any, saved: io.Saved) -> Any:
+def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
     """The estimator that was packed; `_forgotten` names what it knew and a folder cannot hold."""
     names = set(cls._get_param_names())
-    made = cls(**{name: v for name, v in saved.parameters.items() if name in names})
+    given = {n: v for n, v in saved.parameters.items() if n in names and _may_keep(n, v)}
+    made = cls(**given)
+    try:
+        _allowed.check(cls.__name__, made._rules(), made.get_params(deep=False))
+    except InvalidInput as error:
+        raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
     made.model_, made.trace_ = saved.model, saved.trace
     made.labels_ = saved.per_row["labels"]
     made._rows = {name: a for name, a in saved.per_row.items() if name != "labels"}
@@ -59,11 +69,17 @@ def unpack(cls: Any, saved: io.Saved) -> Any:
 
 
 def _kept(name: str, value: Any) -> Any:
-    """A parameter as a saved model keeps it; None where it has no short, plain form."""
-    if name == "word_vectors" and not isinstance(value, str | os.PathLike):
-        return None  # not even looked at: it may be gigabytes, and the urn has its relations
+    """A parameter as a saved model keeps it; None where it has no short, plain form, or may not."""
+    if name == "word_vectors" or not _may_keep(name, value):
+        return None  # vectors may be gigabytes, and the urn has their relations
     plain = _plain(value)
     return plain if len(json.dumps(plain)) <= MOST_JSON else None
+
+
+def _may_keep(name: str, value: Any) -> bool:
+    """Whether a folder may say this: no path of another machine, and nothing that is called."""
+    a_path = name in KNOWLEDGE and isinstance(value, str | os.PathLike)
+    return name not in NEVER_KEPT and not a_path
 
 
 def _plain(value: Any) -> Any:
@@ -72,8 +88,6 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, str | int | float | bool):
         return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
     if isinstance(value, list | tuple):
         plain = [_plain(v) for v in value]
         return None if None in plain else plain

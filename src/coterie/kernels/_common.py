@@ -78,7 +78,12 @@ def address(key, sweep, document):
 
 @called
 def log_gamma(x):
-    """ln Gamma(x) for x > 0: shift to x >= 9, then Stirling's series (relative error below 1e-14)."""
+    """ln Gamma(x) for x > 0: shift to x >= 9, then Stirling's series (relative error below 1e-14).
+
+    nan for other x, which would take as many steps to shift as they are large.
+    """
+    if not x > 0.0:
+        return np.nan
     shift = 1.0
     while x < 9.0:
         shift *= x
@@ -95,7 +100,7 @@ def log_gamma(x):
 @called
 def log_rising(x, steps):
     """ln [ x (x+1) ... (x+steps-1) ] = ln Gamma(x + steps) - ln Gamma(x), for x > 0."""
-    if steps <= 4:
+    if steps <= 4 and x < 1e75:  # four larger factors overflow
         product = 1.0
         for i in range(steps):
             product *= x + i

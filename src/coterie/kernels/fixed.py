@@ -37,7 +37,7 @@ def score(counts, urn, frozen, order, own, flag, given, draw_phi, out, base):
             taken = length * urn.one
             if given.size:
                 taken += spread(counts, urn, flag, given, d, urn.promotion)
-            words = (frozen.total[mine] - taken) * urn.unit
+            words = max(frozen.total[mine] - taken, 0) * urn.unit
             weight = math.log(size) if size > 0.0 else -np.inf
             out[i, mine] = weight - base_nats(urn, words, length, draw_phi)
         for e in range(counts.ptr[d], counts.ptr[d + 1]):

@@ -35,6 +35,24 @@ def tally(ptr, ids, word, amount, new_ptr, seen, where):
 
 
 @kernel
+def has_repeats(ptr, word, seen):
+    """Whether a document names a word twice. `seen` (all -1) is scratch, one entry per word.
+
+    A document whose words ascend, as in nearly all matrices, is not looked at twice.
+    """
+    for d in range(ptr.size - 1):
+        ascends = True
+        for e in range(ptr[d] + 1, ptr[d + 1]):
+            ascends &= word[e] > word[e - 1]
+        if not ascends:
+            for e in range(ptr[d], ptr[d + 1]):
+                if seen[word[e]] == d:
+                    return True
+                seen[word[e]] = d
+    return False
+
+
+@kernel
 def document_frequency(ptr, ids, seen, frequency):
     """Equivalent to: frequency[w] = number of documents that hold w. Negative ids are skipped.
 
