@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,11 +18,12 @@ from oracle_cases import CASES, RUNS, WAYS, Case, conditional, named, open_case,
 from scipy import stats
 from tiny import first_seen, from_bags, promoted, random_corpus, random_labels, seeded
 
+from coterie import GSDMM, urns
 from coterie import state as state_room
-from coterie import urns
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.kernels import gibbs, reference
+from coterie.kernels._common import log_rising
 from coterie.start import first_state
 from coterie.state import State, from_labels, word_counts
 from coterie.urns import Urn
@@ -259,3 +262,32 @@ GOLDEN = {"finite": "0974e701a71cfa1a", "process": "ab87ae09ccae02f5"}
 def test_golden_labels(name):
     z = first_seen(np.array(run_labels(name, 10)))
     assert hashlib.sha256(bytes(z)).hexdigest()[:16] == GOLDEN[name]
+
+
+@numba.njit
+def rising(x: float, steps: int) -> float:
+    return log_rising(x, steps)  # has no way in from Python
+
+
+class TestLargePriors:
+    """Weights of tied documents are products of up to alpha^copies, beyond what a float64 holds."""
+
+    @pytest.mark.parametrize("x", [1e-100, 0.1, 7.5, 1e8, 1e74, 1e76, 1e90, 1e100])
+    @pytest.mark.parametrize("steps", [1, 2, 3, 4, 5, 9, 1000])
+    def test_rising_products(self, x: float, steps: int) -> None:
+        exact = sum((Decimal(x) + i).ln() for i in range(steps))
+        assert rising(x, steps) == pytest.approx(float(exact), rel=1e-12)
+
+    @pytest.mark.parametrize("alpha", [1e-3, 1e80, 1e90, 1e100])
+    @pytest.mark.parametrize("sampler", ["gibbs", "blocked", "metropolis"])
+    def test_words_decide_where_tied_documents_go(self, alpha: float, sampler: str) -> None:
+        """A thousand nats of words against clusters that all weigh the same."""
+        kind = np.arange(12) % 3
+        X = np.kron(np.eye(3, dtype=int)[kind], np.full(10, 20))
+        X[np.arange(12), 10 * kind] += np.arange(12)
+        how = {"n_sweeps": 5, "sampler": sampler, "init": kind}
+        for seed in range(5):
+            model = GSDMM(40, alpha=alpha, beta=0.01, random_state=seed, **how)
+            labels = model.fit(X, sample_weight=1 + np.arange(12) % 4).labels_
+            assert (labels[:, None] == labels)[kind[:, None] == kind].all()
+            assert len(set(labels)) == 3
