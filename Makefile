@@ -14,10 +14,14 @@ DEV := .venv/.dev-installed
 BENCH := .venv/.bench-installed
 DOCS := .venv/.docs-installed
 
-.PHONY: help install check fix test bench demo docs build clean
+# what runs kernels: these again with every index checked, slowly
+KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py metropolis.py uncollapsed.py \
+	em.py promoted.py promoted_law.py seeds.py knowing.py forged.py lying_matrices.py counts.py edges.py)
+
+.PHONY: help install check fix test test-bounds fuzz bench demo docs build clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 install: $(DEV) ## create .venv with coterie (editable) and the development tools
 
@@ -33,6 +37,12 @@ fix: $(DEV) ## format, and mend what ruff can mend
 
 test: $(DEV) ## run the tests (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest $(ARGS)
+
+test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.cache/numba-bounds $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
+
+fuzz: $(DEV) ## attack it: mutated files, lying matrices, kills, races (ARGS="folders --quick" for a part)
+	$(BIN)/python -m benchmarks.trust $(ARGS)
 
 bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part; "papers"; "peers")
 	$(BIN)/python -m benchmarks $(or $(ARGS),all)

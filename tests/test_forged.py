@@ -308,6 +308,7 @@ STATES: dict[str, Callable[[Any, Any], Any]] = {
     "notes that are a number": lambda _, b: b.update(notes="1"),
     "no key": lambda _, b: b.pop("key"),
     "a key that is a word": lambda _, b: b.update(key="x"),
+    "another key": lambda _, b: b.update(key="5"),
     "a key too large": lambda _, b: b.update(key=str(2**70)),
     "a time that is no time": lambda _, b: b.update(elapsed="nan"),
     "a time before the start": lambda _, b: b.update(elapsed="-5"),

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
@@ -80,70 +81,6 @@ def from_matrix(
         ptr, word = clean.indptr.astype(np.int64), clean.indices.astype(np.int32)
         amount = _fits_int32(clean.data, owner)
     return _corpus(ptr, word, amount.astype(np.int32), matrix.shape[1], owner, sample_weight, tie)
-
-
-def as_csr(X: Any, what: str) -> Any:
-    """A scipy sparse matrix as CSR, every index checked: scipy itself does not look at them.
-
-    An index or pointer outside the matrix makes scipy's conversions and our kernels read and write
-    memory that is not theirs. So the arrays are checked before anything is converted, and again
-    after it for the forms that are not made of index arrays.
-    """
-    if X.ndim != 2:
-        raise InvalidInput(f"{what} has {X.ndim} dimension(s); pass documents x words.")
-    try:
-        matrix = X if X.format in _COMPRESSED else _as_coo(X)
-        if matrix.format == "coo":
-            _check_coordinates(matrix)
-        else:
-            _check_compressed(matrix)
-        return matrix.tocsr()
-    except (_Lies, TypeError, ValueError, AttributeError, IndexError, KeyError) as error:
-        raise InvalidInput(
-            f"{what} is a sparse matrix whose index arrays do not fit its shape ({error}); build it"
-            " again, for example from the arrays (values, (rows, columns))."
-        ) from None
-
-
-_COMPRESSED = ("csr", "csc", "bsr")
-
-
-class _Lies(Exception):
-    """What is wrong with a sparse matrix."""
-
-
-def _as_coo(X: Any) -> Any:
-    if X.format == "lil" and [len(r) for r in X.rows] != [len(r) for r in X.data]:
-        raise _Lies("a row has more columns than values, or fewer")
-    return X.tocoo()
-
-
-def _check_coordinates(matrix: Any) -> None:
-    n = matrix.data.size
-    for axis, index, size in zip(("row", "column"), matrix.coords, matrix.shape, strict=True):
-        if index.shape != (n,) or index.dtype.kind not in "iu":
-            raise _Lies(f"there is not one {axis} for each value")
-        _check_range(index, size, axis)
-
-
-def _check_compressed(matrix: Any) -> None:
-    ptr, index, data = matrix.indptr, matrix.indices, matrix.data
-    block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
-    shape = [size // side for size, side in zip(matrix.shape, block, strict=True)]
-    major, minor = (shape[1], shape[0]) if matrix.format == "csc" else (shape[0], shape[1])
-    if ptr.ndim != 1 or index.ndim != 1 or {ptr.dtype.kind, index.dtype.kind} - set("iu"):
-        raise _Lies("pointers and indices are not rows of whole numbers")
-    if ptr.size != major + 1 or ptr[0] != 0 or not (ptr[1:] >= ptr[:-1]).all():
-        raise _Lies("its pointers do not ascend from 0, one per row and the end")
-    if ptr[-1] > min(index.size, len(data)):
-        raise _Lies("its pointers go beyond its values")
-    _check_range(index[: ptr[-1]], minor, "row" if matrix.format == "csc" else "column")
-
-
-def _check_range(index: npt.NDArray[Any], size: int, axis: str) -> None:
-    if index.size and (index.min() < 0 or index.max() >= size):
-        bad = int(index.min()) if index.min() < 0 else int(index.max())
-        raise _Lies(f"it names {axis} {bad}, but has {axis}s 0 to {size - 1}")
 
 
 def from_ids(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from coterie.counts import as_csr
+from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
 
 Average = Literal["arithmetic", "geometric", "min", "max"]
@@ -352,7 +352,7 @@ def _counter(
             f"{what} must be a matrix of documents x words, got {type(reference).__name__}."
         )
     if sp.issparse(reference):
-        reference = as_csr(reference, what)
+        reference = as_csr(reference, what).copy()  # comparing sorts the indices in place
     n_columns = reference.shape[1]
     if vocabulary is not None and len(vocabulary) != n_columns:
         raise InvalidInput(f"{what} has {n_columns} columns for {len(vocabulary)} words.")

@@ -74,6 +74,8 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     saved = None
     if plan.checkpoint:
         saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
+    if plan.checkpoint and saved is not None and plan.key not in (None, saved.key):
+        raise checkpoint.misfit(plan.checkpoint)
     if saved is not None:
         state, trace, key = saved.state, saved.trace, saved.key
         began -= saved.elapsed

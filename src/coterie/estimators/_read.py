@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from coterie import counts
+from coterie._sparse import as_csr
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
 from coterie.text import vocabulary
@@ -24,7 +25,7 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
         )
     if sparse.issparse(X):
         # before scikit-learn or scipy follow an index; some of these are dicts, too
-        return "matrix", counts.as_csr(X, f"X of {owner}")
+        return "matrix", as_csr(X, f"X of {owner}")
     if isinstance(X, dict | set | frozenset):
         raise InvalidInput(
             f"X of {owner} is a {type(X).__name__}, whose rows have no order; pass a list of texts,"
