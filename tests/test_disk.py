@@ -361,6 +361,11 @@ class TestPlaces:
         _disk.write_atomically(tmp_path / name, b"other")
         assert names(tmp_path) == [name]
 
+    def test_what_is_no_path(self) -> None:
+        with pytest.raises(ModelFileError, match="holds a null character"):
+            _disk.write_atomically(Path("a\0b"), b"page")
+        _disk.recover("a\0b")
+
     def test_folders_made_for_nothing_go_again(self, tmp_path: Path) -> None:
         with Claim(tmp_path / "a" / "b" / "out", parents=True):
             assert (tmp_path / "a" / "b").is_dir()

@@ -93,7 +93,10 @@ def free_names(path: Path) -> Iterator[Path]:
 
 def recover(path: str | os.PathLike[str]) -> None:
     """If nothing has this name because a run was killed at the wrong moment, restore what had."""
-    place = Claim(path)
+    try:
+        place = Claim(path)
+    except ModelFileError:  # no path at all: loading says so
+        return
     for _ in range(TRIES):
         if os.path.lexists(place.real) or not any(place.left_behind(OLD)):
             return
@@ -348,7 +351,10 @@ def _system_error(error: Exception) -> str:
 
 
 def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        raise ModelFileError(f"{str(path)!r} is no path: it holds a null character.") from None
 
 
 def _label(name: str) -> str:
