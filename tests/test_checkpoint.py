@@ -86,10 +86,10 @@ print(kills)
 KILLED_IN_A_WRITE = """
 import os, signal, sys
 import test_checkpoint as t
-from coterie import _disk
+from coterie import _disk, _system
 
-def arm(name, when):  # die by SIGKILL before or after os.name, in the fifth write
-    plain_write, plain, writes = _disk.write_atomically, getattr(os, name), []
+def arm(module, name, when):  # die by SIGKILL before or after module.name, in the fifth write
+    plain_write, plain, writes = _disk.Claim.rewrite, getattr(module, name), []
     def write(*args):
         writes.append(args)
         plain_write(*args)
@@ -99,20 +99,21 @@ def arm(name, when):  # die by SIGKILL before or after os.name, in the fifth wri
         out = plain(*args, **more)
         if fifth and when == "after": os.kill(os.getpid(), signal.SIGKILL)
         return out
-    _disk.write_atomically = write
-    setattr(os, name, deadly)
+    _disk.Claim.rewrite = write
+    setattr(module, name, deadly)
 
 folder, docs = t.Path(sys.argv[1]), t.make_corpus(150)[0]
 t.make(n_sweeps=1).fit(docs)
 for step in sys.argv[2:]:
     child = os.fork()
     if child == 0:
-        arm(*step.split())
+        name, when = step.split()
+        arm(os if hasattr(os, name) else _system, name, when)
         t.make(folder / step).fit(docs)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, step
 """
-STEPS = ["fdopen before", "fsync before", "fsync after", "replace before", "replace after"]
+STEPS = ["fsync before", "fsync after", "move_in before", "exchange before", "exchange after"]
 
 
 def run_python(code: str, *arguments: Any) -> str:
@@ -142,8 +143,9 @@ class TestKilled:
     ) -> None:
         run_python(KILLED_IN_A_WRITE, tmp_path, *STEPS)
         for step in STEPS:
-            assert len(read_trace(tmp_path / step)) == (5 if step == "replace after" else 4)
+            assert len(read_trace(tmp_path / step)) == (5 if step == "exchange after" else 4)
             np.testing.assert_array_equal(make(tmp_path / step).fit(docs).labels_, expected)
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(STEPS), "leftovers"
 
 
 class TestFile:
@@ -316,7 +318,66 @@ def test_a_forged_checkpoint_runs_out_of_no_array(started: Path, docs: list[list
         assert "does not fit the data" in refused(started, docs), name
 
 
-def test_what_a_killed_run_left_is_swept_up(docs: list[list[str]], tmp_path: Path) -> None:
-    (tmp_path / ".run.ckpt.abc").write_bytes(b"half")
-    make(tmp_path / "run.ckpt").fit(docs)
-    assert [path.name for path in tmp_path.iterdir()] == ["run.ckpt"]
+def test_only_exact_names_of_ours_are_removed(docs: list[list[str]], tmp_path: Path) -> None:
+    """A glob for leftovers of `env` would match the settings of other programs."""
+    ours = tmp_path / ".env.coterie-0123456789abcdef.tmp"
+    ours.mkdir()
+    (ours / "new").write_bytes(b"half")
+    (tmp_path / ".env.coterie.lock").touch()
+    foreign = [".env.local", ".env.0123456789abcdef", ".env.coterie-0123.tmp", ".envx.coterie.lock"]
+    foreign += [".other.coterie-0123456789abcdef.tmp", ".env.coterie-0123456789abcdef.tmpx"]
+    for name in foreign:
+        (tmp_path / name).write_text("SECRET=1")
+    make(tmp_path / "env").fit(docs)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*foreign, "env"])
+
+
+class TestTwoRuns:
+    def test_the_second_is_refused_in_a_sentence(
+        self, docs: list[list[str]], expected: Any, tmp_path: Path
+    ) -> None:
+        path, said = tmp_path / "run.ckpt", []
+
+        def second(event: Any) -> None:
+            with pytest.raises(ModelFileError) as caught:
+                make(path).fit(docs)
+            said.append(str(caught.value))
+
+        first = make(path, callbacks=[second]).fit(docs)
+        np.testing.assert_array_equal(first.labels_, expected)
+        assert len(said) == N_SWEEPS
+        assert f"{path} is in use by another run of coterie" in said[0]
+        assert [p.name for p in tmp_path.iterdir()] == ["run.ckpt"]
+
+    def test_the_place_is_free_after_an_error(self, docs: list[list[str]], tmp_path: Path) -> None:
+        def stop(event: Any) -> None:
+            raise RuntimeError("a callback failed")
+
+        with pytest.raises(RuntimeError):
+            make(tmp_path / "run.ckpt", callbacks=[stop]).fit(docs)
+        make(tmp_path / "run.ckpt").fit(docs)
+
+    @pytest.mark.parametrize("first", [1, 4])
+    def test_a_file_that_appears_meanwhile_stays(
+        self, first: int, docs: list[list[str]], tmp_path: Path
+    ) -> None:
+        path = tmp_path / "run.ckpt"
+
+        def intrude(event: Any) -> None:
+            if event.record.sweep == first:
+                path.unlink(missing_ok=True)
+                path.write_text("my thesis, years of work")
+
+        with pytest.raises(ModelFileError, match="another file was put there"):
+            make(path, callbacks=[intrude]).fit(docs)
+        assert path.read_text() == "my thesis, years of work"
+        assert [p.name for p in tmp_path.iterdir()] == ["run.ckpt"]
+
+
+def test_a_symbolic_link_stays_one(docs: list[list[str]], expected: Any, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "run.ckpt").symlink_to(tmp_path / "far" / "real.ckpt")
+    make(tmp_path / "run.ckpt", n_sweeps=3).fit(docs)
+    np.testing.assert_array_equal(make(tmp_path / "run.ckpt").fit(docs).labels_, expected)
+    assert (tmp_path / "run.ckpt").is_symlink()
+    assert [p.name for p in (tmp_path / "far").iterdir()] == ["real.ckpt"]

@@ -252,10 +252,17 @@ class TestSaving:
             model.save(path)
         assert str(path) in str(caught.value)
 
-    @pytest.mark.parametrize("step", ["fsync", "replace"])
+    @pytest.mark.parametrize("step", ["fsync", "rename"])
     @pytest.mark.parametrize("nth", [1, 2, 3])
+    @pytest.mark.parametrize("platform", [sys.platform, "a system without exchange"])
     def test_a_failed_save_keeps_the_old_model(
-        self, step: str, nth: int, folder: Path, model: GSDMM, monkeypatch: pytest.MonkeyPatch
+        self,
+        step: str,
+        nth: int,
+        platform: str,
+        folder: Path,
+        model: GSDMM,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """A full disk, a power cut: the folder holds the old model or the new one, whole."""
         plain, calls = getattr(os, step), []
@@ -269,6 +276,7 @@ class TestSaving:
         other = GSDPMM(random_state=0).fit(TEXTS)
         with monkeypatch.context() as patch:
             patch.setattr(os, step, fail)
+            patch.setattr("coterie._system.PLATFORM", platform)
             try:
                 other.save(folder)
                 survivor: Any = other

@@ -193,6 +193,26 @@ class TestFirstFit:
 
         assert kernel(twice)(4.0) == 8.0
 
+    def test_a_cache_that_cannot_be_written(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A full disk, or a folder that is read-only since."""
+        from numba.core import caching
+
+        from coterie.kernels._common import kernel
+
+        tried = []
+
+        def full(*args: Any) -> None:
+            tried.append(args)
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(caching.FunctionCache, "save_overload", full)
+
+        def thrice(x: float) -> float:
+            return 3 * x
+
+        assert kernel(thrice)(4.0) == 12.0
+        assert tried
+
 
 @pytest.fixture
 def read_only() -> Iterator[Path]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from benchmarks.trust import cases, inputs, models
+from benchmarks.trust import cases, inputs, kills, models, races
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -60,3 +60,24 @@ def test_array_indices_are_checked_when_asked(tmp_path: Path) -> None:
     env = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout == "noticed\n"
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+
+@needs_fork
+@pytest.mark.slow
+def test_kills() -> None:
+    found = kills.measure(14)
+    assert found["kills"] == 14
+    assert found["failures"] == []
+    assert found["lost"] == found["changed"] == found["leftovers"] == 0
+
+
+@needs_fork
+@pytest.mark.slow
+def test_races() -> None:
+    found = races.measure(4)
+    assert found["races"] == 4
+    assert found["failures"] == []
+    assert found["lost"] == found["tracebacks"] == found["leftovers"] == 0

@@ -7,11 +7,11 @@ a digest as text. Reading it runs no code.
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,8 +58,21 @@ def fingerprint(counts: Counts, urn: Urn, settings: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def write(path: Path, mark: str, run: Saved) -> None:
-    """Write a checkpoint over an older one, atomically."""
+@contextmanager
+def claimed(path: Path | None) -> Iterator[_disk.Claim | None]:
+    """The place of a run's checkpoint, for this run alone; refused before any work is done."""
+    if path is None:
+        yield None
+        return
+    _disk.check_free(path, _disk.no_file)
+    with _disk.Claim(path) as place:
+        with place.staged():  # what cannot be written later is noticed now
+            pass
+        yield place
+
+
+def write(place: _disk.Claim, mark: str, run: Saved) -> None:
+    """Write a checkpoint over this run's last one, atomically."""
     from safetensors.numpy import save
 
     about = {
@@ -72,7 +85,7 @@ def write(path: Path, mark: str, run: Saved) -> None:
     }
     arrays = run.state._asdict() | {MEMORY + name: array for name, array in run.memory.items()}
     about["digest"] = _digest(arrays, about)
-    _disk.write_atomically(path, save(arrays, metadata=about))
+    place.rewrite(save(arrays, metadata=about))
 
 
 def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Saved | None:
@@ -118,14 +131,6 @@ def _is_complete(arrays: Arrays) -> bool:
     others = set(arrays) - set(State._fields)
     whole = len(arrays) - len(others) == len(State._fields)
     return whole and all(name.startswith(MEMORY) for name in others)
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a place that cannot be written before any work is done; sweep up after a killed run."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
-        left.unlink(missing_ok=True)
-    with _disk.beside(path):
-        pass
 
 
 def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:

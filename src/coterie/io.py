@@ -16,15 +16,14 @@ import hashlib
 import io as text_io
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie._disk import NotReadable, flush_folder, read_regular
+from coterie import _disk
+from coterie._disk import NotReadable, read_regular
 from coterie._pack import (
     corpus_arrays,
     damaged,
@@ -69,32 +68,21 @@ class Saved(NamedTuple):
 def save(path: str | os.PathLike[str], saved: Saved) -> None:
     """Write a model folder; one that is already there is replaced, anything else is left alone."""
     target = Path(path)
-    if target.exists():
-        _check_replaceable(target)
-    files = _files(saved)
-    try:
-        fresh = Path(tempfile.mkdtemp(dir=target.parent or Path("."), prefix=f".{target.name}."))
-    except OSError as error:
-        raise ModelFileError(f"{target} cannot be written: {error.strerror or error}.") from None
-    try:
-        for name, content in files.items():
-            with open(fresh / name, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        fresh.chmod(0o755)
-        _swap(fresh, target)
-    except OSError as error:
-        if isinstance(error, ModelFileError):
-            raise
-        raise ModelFileError(f"{target} cannot be written: {error.strerror or error}.") from None
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+    with _disk.Claim(target) as place:
+        if place.real.exists():
+            _check_replaceable(target, place.real)
+        files = _files(saved)
+        with place.staged() as fresh:
+            fresh.mkdir()
+            for name, content in files.items():
+                (fresh / name).write_bytes(content)
+            place.put(fresh, no_model)
 
 
 def load(path: str | os.PathLike[str]) -> Saved:
     """Read a model folder, checking every file; a problem names the file and what to do."""
     folder = Path(path)
+    _disk.recover(folder)
     config = _read_config(folder)
     contents = {
         name: _read_checked(folder, name, digest) for name, digest in config["files"].items()
@@ -164,26 +152,8 @@ def _files(saved: Saved) -> dict[str, bytes]:
     return files
 
 
-def _swap(fresh: Path, target: Path) -> None:
-    """Put the new folder in the old one's place; the old one goes only when the new one stands."""
-    aside = None
-    try:
-        if target.exists():
-            aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.old."))
-            os.replace(target, aside / target.name)
-        os.replace(fresh, target)
-        flush_folder(target.parent)
-    except OSError as error:
-        if aside is not None and not target.exists():
-            os.replace(aside / target.name, target)
-        raise ModelFileError(f"{target} cannot be written: {error.strerror or error}.") from None
-    finally:
-        if aside is not None:
-            shutil.rmtree(aside, ignore_errors=True)
-
-
-def _check_replaceable(target: Path) -> None:
-    """Only a coterie model with nothing else in its folder may be replaced."""
+def no_model(target: Path) -> str:
+    """Why a folder must not be replaced by a model; "" if it is a model and holds nothing else."""
     try:
         config = json.loads((target / CONFIG).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -191,16 +161,18 @@ def _check_replaceable(target: Path) -> None:
     if not (
         isinstance(config, dict) and {"schema", "estimator", "files", "checksum"} <= set(config)
     ):
-        raise ModelFileError(
-            f"{target} exists and is not a coterie model; name a new folder, or remove it first."
-        )
+        return "it is not a coterie model"
     others = sorted(
         {path.name for path in target.iterdir()} - {ARRAYS, WORDS, TRACE, DOCUMENTS, CONFIG}
     )
-    if others:
+    return f"it holds files that are not the model's ({', '.join(others[:3])})" if others else ""
+
+
+def _check_replaceable(target: Path, real: Path) -> None:
+    why = no_model(real)
+    if why:
         raise ModelFileError(
-            f"{target} holds files that are not the model's ({', '.join(others[:3])}); move them, or"
-            " name a new folder."
+            f"{target} exists, and {why}; name a new folder, or move what is there away first."
         )
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie import checkpoint
+from coterie._disk import Claim
+from coterie._system import noted_interrupts
 from coterie.backends.base import DEFAULT, Backend, How
 from coterie.counts import Counts
 from coterie.errors import Unsupported
@@ -67,8 +67,19 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     if refusal:
         raise Unsupported(refusal)
     began = time.perf_counter()
-    if plan.checkpoint:
-        checkpoint.check_writable(plan.checkpoint)
+    with checkpoint.claimed(plan.checkpoint) as place:
+        return _sample(counts, urn, plan, backend, place, why, began)
+
+
+def _sample(
+    counts: Counts,
+    urn: Urn,
+    plan: Plan,
+    backend: Backend,
+    place: Claim | None,
+    why: str,
+    began: float,
+) -> Run:
     decides = {"init": plan.init, "key": plan.key, **plan.how._replace(n_jobs=1)._asdict()}
     mark = checkpoint.fingerprint(counts, urn, decides) if plan.checkpoint else ""
     saved = None
@@ -87,7 +98,7 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     if plan.checkpoint and saved is not None and not backend.recall(handle, saved.memory):
         raise checkpoint.misfit(plan.checkpoint)
     reason = ""
-    with _interrupts() as interrupted, _closing(plan.callbacks):
+    with noted_interrupts() as interrupted, _closing(plan.callbacks):
         if 0 < len(trace) < plan.n_sweeps:  # a run that had stopped stays so
             reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
             reason = _tell(plan, trace, state, reason)
@@ -106,10 +117,10 @@ def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
             reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
             reason = _tell(plan, trace, state, reason)
             due = sweep % plan.checkpoint_every == 0 or reason or sweep == plan.n_sweeps
-            if plan.checkpoint and due:
+            if place is not None and due:
                 elapsed = time.perf_counter() - began
                 now = checkpoint.Saved(state, trace, key, elapsed, backend.memory(handle))
-                checkpoint.write(plan.checkpoint, mark, now)
+                checkpoint.write(place, mark, now)
     n_docs = int(counts.weight.sum())
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
     done = reason or f"all {plan.n_sweeps} sweeps done"
@@ -179,32 +190,3 @@ def _closing(callbacks: Sequence[Any]) -> Iterator[None]:
         for callback in callbacks:
             if hasattr(callback, "close"):
                 callback.close()
-
-
-@contextmanager
-def _interrupts() -> Iterator[Callable[[], bool]]:
-    """Turn Ctrl-C into a question the loop asks between chunks, so that the state stays whole.
-
-    A second Ctrl-C interrupts the hard way. Outside the main thread signals are not ours to take.
-    """
-    asked = threading.Event()
-    ours = threading.current_thread() is threading.main_thread()
-    # None: not set from Python. SIG_IGN: a background job, or a program that wants no Ctrl-C.
-    if not ours or signal.getsignal(signal.SIGINT) in (None, signal.SIG_IGN):
-        yield asked.is_set
-        return
-
-    def note(number: int, frame: Any) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-
-    try:
-        before = signal.signal(signal.SIGINT, note)
-    except ValueError:  # a sub-interpreter or an embedding that keeps signals to itself
-        yield asked.is_set
-        return
-    try:
-        yield asked.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)

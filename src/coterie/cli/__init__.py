@@ -11,6 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from coterie.cli import exits, streams
+
 # name -> the sentence that `coterie --help` and `coterie NAME --help` say about it
 COMMANDS = {
     "fit": "Group the texts of a file, and write your table back with a cluster for each row.",
@@ -23,31 +25,41 @@ ABOUT = "coterie groups texts that share interests, and says what each group is 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code: 0 done, 1 a problem, 2 misuse, 130 interrupted."""
+    """Run a command; returns the exit code, of which exits.MEANING tells the meaning."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    _forgive_odd_characters()
-    try:
-        if "_COTERIE_COMPLETE" not in os.environ and arguments in ([], ["--help"], ["-h"]):
-            _say(_first_page())
-            return 0 if arguments else 2
-        if arguments in (["--version"], ["-V"]):
-            from coterie._version import __version__
-
-            _say(f"coterie {__version__}\n")
-            return 0
-        from coterie.cli.app import run
-
-        code = run(arguments)
-        sys.stdout.flush()
+    with streams.ready() as output:
+        try:
+            code = _run(arguments)
+            output.flush()
+        except BrokenPipeError:
+            code = exits.NOBODY_READS
+        except KeyboardInterrupt:
+            sys.stderr.write("Interrupted; nothing was written.\n")
+            code = exits.INTERRUPTED
+        except OSError as error:  # what a command does says its own sentences; this is a help page
+            where = error.filename or "Standard output"
+            sys.stderr.write(f"Error: {where} cannot be written: {error.strerror or error}.\n")
+            output.drop()
+            code = exits.PROBLEM
+        if output.broken:
+            code = exits.NOBODY_READS
+        if code == exits.NOBODY_READS:
+            output.drop()
         return code
-    except BrokenPipeError:
-        return nobody_reads()
 
 
-def nobody_reads() -> int:
-    """After a broken pipe: nothing more can be said, not even when Python ends; the exit code."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return 141  # what the shell reports for other programs in this case
+def _run(arguments: list[str]) -> int:
+    if "_COTERIE_COMPLETE" not in os.environ and arguments in ([], ["--help"], ["-h"]):
+        _say(_first_page())
+        return exits.DONE if arguments else exits.MISUSE
+    if arguments in (["--version"], ["-V"]):
+        from coterie._version import __version__
+
+        _say(f"coterie {__version__}\n")
+        return exits.DONE
+    from coterie.cli.app import run
+
+    return run(arguments)
 
 
 def _first_page() -> str:
@@ -70,6 +82,9 @@ def _first_page() -> str:
         "  -V, --version            the version",
         "  --install-completion     let your shell complete commands and options",
         "  --show-completion        show what that would install",
+        "",
+        "Exit codes:",
+        *(f"  {code:<8} {meaning}" for code, meaning in exits.MEANING.items()),
     ]
     return "\n".join(lines) + "\n"
 
@@ -77,10 +92,3 @@ def _first_page() -> str:
 def _say(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
-
-
-def _forgive_odd_characters() -> None:
-    """A terminal that cannot show a letter shows a question mark, rather than a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")

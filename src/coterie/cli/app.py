@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from coterie.cli import ABOUT, COMMANDS, nobody_reads
+from coterie.cli import ABOUT, COMMANDS
+from coterie.cli.exits import INTERRUPTED, NOBODY_READS, PROBLEM, End
 from coterie.cli.words import in_terms_of_options, tame
 from coterie.errors import CoterieError
 
@@ -84,7 +85,8 @@ def first_page(
 
 @app.command(
     help=COMMANDS["fit"],
-    epilog="Ctrl-C while sampling stops it, keeps what was found, and still writes.",
+    epilog="Ctrl-C while sampling stops it, keeps what was found, and still writes. While writing, a"
+    " first Ctrl-C lets it finish (exit code 130), and a second one stops it.",
 )
 def fit(
     file: File,
@@ -274,15 +276,17 @@ def errors_in_words(debug: bool) -> Iterator[None]:
     except typer.Exit:
         raise
     except BrokenPipeError:  # `coterie ... | head`: the reader has seen enough
-        raise typer.Exit(nobody_reads()) from None
+        raise typer.Exit(NOBODY_READS) from None
     except KeyboardInterrupt:
-        _fail("Interrupted before anything was found; nothing was written.", 130)
+        _fail("Interrupted; nothing was written.", INTERRUPTED)
+    except End as end:
+        _fail(str(end), end.code)
     except Exception as error:
         if debug:
             import traceback
 
             traceback.print_exc()
-        _fail(_sentence(error), 1)
+        _fail(_sentence(error), PROBLEM)
 
 
 def _sentence(error: Exception) -> str:

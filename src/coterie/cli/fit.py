@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie._version import __version__
-from coterie.cli import places, sources, summary
+from coterie.cli import places, sources, streams, summary
+from coterie.cli.finishing import finishing
+from coterie.cli.places import Place
 from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
 
@@ -37,35 +40,42 @@ def run(
     sources.check_file(file)
     given = _python_values(options)
     target = out if out is not None else f"{sources.stem_of(file)}.coterie"
-    if target == "-" and as_json:
-        raise InvalidInput("--json and -o - both want standard output; leave one of them out.")
-    _check_places(file, target, format, model, report, force)
+    _check_printing(target, format, as_json)
+    outputs = _outputs(file, target, format, model, report, force)
     stages = Stages(quiet)
-    try:
-        stages.enter("starting")
-        import polars  # noqa: F401  loading the library is starting, not reading
+    with finishing(list(outputs.values()), lambda: stages.n_sweeps > 0):
+        with ExitStack() as held:
+            for place in outputs.values():
+                held.enter_context(place)
+            held.callback(stages.close)
+            groups = _cluster(file, given, stages)
+            kind = format or places.kind_of(target) or _like(file)
+            paths = _write(groups, outputs, kind, stages, sources.stem_of(file))
+        facts = _facts(groups, stages, paths)
+        with streams.printing([place.written for place in outputs.values()]):
+            if as_json:
+                sys.stdout.write(json.dumps(facts) + "\n")
+            elif target == "-":
+                places.print_table(groups.table, format)
+            if not quiet and not as_json:
+                summary.show(groups, facts, to_stderr=target == "-")
 
-        from coterie.grouping import cluster
 
-        def enter(stage: str) -> None:
-            if stage == "settling" and not stages.n_sweeps:
-                raise KeyboardInterrupt  # in the first sweep: what is there is a random start
-            stages.enter(stage)
+def _cluster(file: str, given: dict[str, Any], stages: Stages) -> Clustering:
+    stages.enter("starting")
+    import polars  # noqa: F401  loading the library is starting, not reading
 
-        groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
-        stages.enter("describing")
-        _ = groups.table, groups.clusters
-        kind = format or places.kind_of(target) or _like(file)
-        paths = _write(groups, target, kind, model, report, stages, sources.stem_of(file))
-    finally:
-        stages.close()
-    facts = _facts(groups, stages, paths)
-    if as_json:
-        sys.stdout.write(json.dumps(facts) + "\n")
-    elif target == "-":
-        places.print_table(groups.table, format)
-    if not quiet and not as_json:
-        summary.show(groups, facts, to_stderr=target == "-")
+    from coterie.grouping import cluster
+
+    def enter(stage: str) -> None:
+        if stage == "settling" and not stages.n_sweeps:
+            raise KeyboardInterrupt  # in the first sweep: what is there is a random start
+        stages.enter(stage)
+
+    groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
+    stages.enter("describing")
+    _ = groups.table, groups.clusters
+    return groups
 
 
 def _python_values(options: dict[str, Any]) -> dict[str, Any]:
@@ -96,27 +106,37 @@ def _df(option: str, value: str) -> int | float | str:
     )
 
 
-def _check_places(
+def _check_printing(target: str, format: str | None, as_json: bool) -> None:
+    if target == "-" and as_json:
+        raise InvalidInput("--json and -o - both want standard output; leave one of them out.")
+    if target == "-" or as_json:
+        streams.check_output("the result")
+    if target == "-" and format == "parquet" and sys.stdout.isatty():
+        raise InvalidInput("A parquet file is nothing for a terminal; name a file with -o.")
+
+
+def _outputs(
     file: str,
     target: str,
     format: str | None,
     model: Path | None,
     report: Path | None,
     force: bool,
-) -> None:
+) -> dict[str, Place]:
+    """The places to be written, by the options that name them."""
+    outputs = {}
     if target != "-":
         kind = places.kind_of(target)
         if kind is not None and format not in (None, kind):
             raise InvalidInput(f"--format {format} does not fit the ending of {target}.")
-        places.check(Path(target), force, source=file, folder=kind is None)
-    elif format == "parquet" and sys.stdout.isatty():
-        raise InvalidInput("A parquet file is nothing for a terminal; name a file with -o.")
+        make = places.for_run if kind is None else places.for_file
+        outputs["-o"] = make(Path(target), force, file)
     if model is not None:
-        places.check_model(model, force)
+        outputs["--model"] = places.for_model(model, force)
     if report is not None:
-        places.check(report, force, source=file)
-        if target != "-" and report.absolute() == Path(target).absolute():
-            raise InvalidInput("-o and --report name the same file; write to two.")
+        outputs["--report"] = places.for_file(report, force, file)
+    places.check_apart(outputs)
+    return outputs
 
 
 def _like(file: str) -> str:
@@ -125,55 +145,64 @@ def _like(file: str) -> str:
 
 
 def _write(
-    groups: Clustering,
-    target: str,
-    kind: str,
-    model: Path | None,
-    report: Path | None,
-    stages: Stages,
-    title: str,
+    groups: Clustering, outputs: dict[str, Place], kind: str, stages: Stages, title: str
 ) -> dict[str, str]:
-    """Write what was asked for; the folder OUT appears last, and whole. Returns what is where."""
-    if target != "-" and places.kind_of(target) is None:
-        out = Path(target)
-        with places.folder(out) as fresh:
-            paths = {"folder": str(out)}
-            _page(groups, report or fresh / "report.html", title, stages)
-            paths["report"] = str(report or out / "report.html")
-            stages.enter("writing")
-            _save(groups, model or fresh / "model")
-            paths["model"] = str(model or out / "model")
-            places.write_table(groups.table, fresh / f"table.{kind}", kind)
-            paths["table"] = str(out / f"table.{kind}")
-            _cluster_table(groups).write_csv(fresh / "clusters.csv")
-            paths["clusters"] = str(out / "clusters.csv")
-            facts = {"made_by": places.MADE_BY, **_facts(groups, stages, paths)}
-            (fresh / places.RUN).write_text(json.dumps(facts, indent=2), encoding="utf-8")
-        return paths
-    paths = {}
+    """Write what was asked for; OUT appears last, and whole. Returns what is where."""
+    out, model, report = (outputs.get(option) for option in ("-o", "--model", "--report"))
+    paths: dict[str, str] = {}
     if report is not None:
-        _page(groups, report, title, stages)
-        paths["report"] = str(report)
-    stages.enter("writing")
+        stages.enter("report")
+        paths["report"] = str(report.write(lambda fresh: groups.report(fresh, title=title)))
     if model is not None:
-        _save(groups, model)
-        paths["model"] = str(model)
-    if target != "-":
-        with places.file(Path(target)) as fresh:
-            places.write_table(groups.table, fresh, kind)
-        paths["table"] = target
+        stages.enter("writing")
+        paths["model"] = str(model.write(groups.save))
+    if out is None:
+        stages.enter("writing")
+    elif places.kind_of(str(out.target)) is not None:
+        stages.enter("writing")
+        table = out.write(lambda fresh: places.write_table(groups.table, fresh, kind))
+        paths["table"] = str(table)
+    else:
+        paths = _write_folder(groups, out, paths, kind, stages, title)
     return paths
 
 
-def _page(groups: Clustering, path: Path, title: str, stages: Stages) -> None:
-    stages.enter("report")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    groups.report(path, title=title)
+def _write_folder(
+    groups: Clustering,
+    out: Place,
+    elsewhere: dict[str, str],
+    kind: str,
+    stages: Stages,
+    title: str,
+) -> dict[str, str]:
+    """Write OUT as a folder, with all that is not `elsewhere`; returns what is where."""
+    names = {
+        "report": "report.html",
+        "model": "model",
+        "table": f"table.{kind}",
+        "clusters": "clusters.csv",
+    }
+    paths: dict[str, str] = {}
 
+    def fill(fresh: Path) -> None:
+        fresh.mkdir()
+        if "report" not in elsewhere:
+            stages.enter("report")
+            groups.report(fresh / names["report"], title=title)
+        stages.enter("writing")
+        if "model" not in elsewhere:
+            groups.save(fresh / names["model"])
+        places.write_table(groups.table, fresh / names["table"], kind)
+        _cluster_table(groups).write_csv(fresh / names["clusters"])
 
-def _save(groups: Clustering, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    groups.save(path)
+    def seal(fresh: Path, final: Path) -> None:
+        paths.update({"folder": str(final)}, **{n: str(final / at) for n, at in names.items()})
+        paths.update(elsewhere)
+        facts = {"made_by": places.MADE_BY, **_facts(groups, stages, paths)}
+        (fresh / places.RUN).write_text(json.dumps(facts, indent=2), encoding="utf-8")
+
+    out.write(fill, seal)
+    return paths
 
 
 def _cluster_table(groups: Clustering) -> Any:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import io
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coterie.cli import places, sources
+from coterie.cli import places, sources, streams
+from coterie.cli.finishing import finishing
 from coterie.cli.words import in_terms_of_options, tame
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
     from coterie.text.readers import Rows
+
+
+class Prediction(NamedTuple):
+    """New texts and their clusters."""
+
+    rows: Rows
+    labels: Any
+    names: list[str]
+    probability: Any
+    table: Any
 
 
 def run(
@@ -30,10 +42,27 @@ def run(
     """Check, score, write, tell."""
     sources.model_folder(model)
     sources.check_file(file)
+    place = None
     if out != "-":
         if places.kind_of(out) is None:
             raise InvalidInput(f"{out} must end in {', '.join(places.ENDINGS)}, or be -.")
-        places.check(Path(out), force, source=file)
+        place = places.for_file(Path(out), force, file)
+    if place is None or as_json:
+        streams.check_output("the result")
+    outputs = [] if place is None else [place]
+    found: list[Prediction] = []
+    with finishing(outputs, lambda: bool(found)):
+        with place or nullcontext():
+            found.append(_predict(model, file, text, encoding))
+            if place is not None:
+                kind = places.kind_of(out) or "csv"
+                table = found[0].table
+                out = str(place.write(lambda fresh: places.write_table(table, fresh, kind)))
+        with streams.printing([place.written for place in outputs]):
+            _tell(found[0], out, as_json, quiet)
+
+
+def _predict(model: Path, file: str, text: str | None, encoding: str | None) -> Prediction:
     groups = sources.open_model(model)
     rows = _read(file, text, groups.rows.column, encoding)
     corpus = groups.vectorizer.encode(rows.texts)
@@ -41,22 +70,22 @@ def run(
     probability = corpus.per_row(groups.model.best_probability(corpus.counts), 0.0)
     names = [groups.names[k] if k >= 0 else "" for k in labels]
     table = rows.with_columns({"cluster": labels, "name": names, "probability": probability})
-    if out != "-":
-        kind = places.kind_of(out) or "csv"
-        with places.file(Path(out)) as fresh:
-            places.write_table(table, fresh, kind)
-    unknown = int((labels < 0).sum())
+    return Prediction(rows, labels, names, probability, table)
+
+
+def _tell(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
+    rows, unknown = found.rows, int((found.labels < 0).sum())
     if as_json:
-        found = {
+        told = {
             "n_texts": len(rows),
             "n_without_known_words": unknown,
             "notes": [in_terms_of_options(note) for note in rows.notes],
             "paths": {"table": out} if out != "-" else {},
-            "predictions": _predictions(rows, labels, names, probability),
+            "predictions": _predictions(rows, found.labels, found.names, found.probability),
         }
-        sys.stdout.write(json.dumps(found, default=str) + "\n")
+        sys.stdout.write(json.dumps(told, default=str) + "\n")
     elif out == "-":
-        places.print_table(table)
+        places.print_table(found.table)
     if not quiet and not as_json:
         for note in rows.notes:
             sys.stderr.write(f"{tame(in_terms_of_options(note))}\n")

@@ -5,19 +5,30 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from coterie.cli import places, sources, summary
+from coterie.cli import places, sources, streams, summary
+from coterie.cli.finishing import finishing
 from coterie.cli.words import tame
+
+if TYPE_CHECKING:
+    from coterie.clustering import Clustering
 
 
 def info(model: Path, *, as_json: bool) -> None:
     """Texts, clusters, settings and notes."""
+    streams.check_output("what the model holds")
     groups = sources.open_model(model)
     facts = summary.facts(groups)
     facts["n_words"] = len(groups.vectorizer.words)
-    if as_json:
-        sys.stdout.write(json.dumps(facts) + "\n")
-        return
+    with streams.printing([]):
+        if as_json:
+            sys.stdout.write(json.dumps(facts) + "\n")
+        else:
+            _show(groups, facts)
+
+
+def _show(groups: Clustering, facts: dict[str, Any]) -> None:
     console = summary.open_console()
     summary.clusters(console, groups)
     width = max((len(s.name) for s in groups.settings), default=0)
@@ -36,9 +47,10 @@ def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
     around = folder.parent if folder.name == "model" else folder
     name = around.name.removesuffix(".coterie") or "report"
     target = out if out is not None else Path(f"{name}.html")
-    places.check(target, force)
-    groups = sources.open_model(model)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    groups.report(target, title=name)
-    if not quiet:
-        sys.stderr.write(f"Written to {tame(str(target))}: open it in a browser.\n")
+    place = places.for_file(target, force)
+    found: list[Clustering] = []
+    with finishing([place], lambda: bool(found)), place:
+        found.append(sources.open_model(model))
+        target = place.write(lambda fresh: found[0].report(fresh, title=name))
+        if not quiet:
+            sys.stderr.write(f"Written to {tame(str(target))}: open it in a browser.\n")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coterie._disk import recover
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def stem_of(file: str) -> str:
 
 def model_folder(path: Path) -> Path:
     """The model itself, whether it was named or the folder around it."""
+    recover(path)
     if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
         return path / "model"
     if path.is_dir() and not (path / "config.json").exists():
@@ -56,6 +58,7 @@ def model_folder(path: Path) -> Path:
 
 def seeds_at(path: Path) -> Path:
     """A file of seeds, or the model of an earlier run."""
+    recover(path)
     check_file(str(path))
     return model_folder(path) if path.is_dir() else path
 

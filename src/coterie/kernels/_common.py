@@ -6,6 +6,7 @@ edited helper of another file, so tests use a cache folder named by a digest of 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -31,9 +32,23 @@ def kernel(function: Callable[..., Any]) -> Any:
     """Compile on first call, without the GIL; keep the code on disk if any place is writable."""
     options = {"no_cfunc_wrapper": True, **_OPTIONS}
     try:
-        return numba.njit(cache=True, **options)(function)
+        compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no writable place for a cache: compile in every process
         return numba.njit(**options)(function)
+    cache = getattr(compiled, "_cache", None)  # none where the same source runs as Python
+    if cache is not None:
+        cache.save_overload = _or_not(cache.save_overload)
+    return compiled
+
+
+def _or_not(save: Callable[..., None]) -> Callable[..., None]:
+    """A disk that is full, or read-only since, costs the next process a compilation, not this run."""
+
+    def save_if_possible(*args: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(*args)
+
+    return save_if_possible
 
 
 # What only kernels call needs no way in from Python, which for tuples of arrays is long to compile.

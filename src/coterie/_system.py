@@ -1,0 +1,162 @@
+"""What differs between Linux, macOS and Windows: renaming, locking, and Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PLATFORM: str = sys.platform  # a name of ours, so that tests can stand in for another system
+
+# flags of Linux's renameat2 and of macOS's renamex_np
+_NO_REPLACE = {"linux": 1, "darwin": 4}
+_EXCHANGE = {"linux": 2, "darwin": 2}
+_AT_FDCWD = -100
+# A kernel, file system or sandbox without such a rename. EPERM may also be a refusal that is meant;
+# then the plain rename that follows is refused as well.
+_CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
+_OCCUPIED = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR}
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Let two files or folders swap names in one step; False where the system cannot do that."""
+    return _rename(first, second, _EXCHANGE)
+
+
+def move_in(source: Path, target: Path) -> None:
+    """Rename to a name that must be free; raises FileExistsError if it is not.
+
+    Nothing that holds anything is ever replaced, even if it appears at the last moment.
+    """
+    if _rename(source, target, _NO_REPLACE):
+        return
+    try:
+        if PLATFORM == "win32" or source.is_dir():
+            # Windows replaces nothing; elsewhere a folder can only replace an empty folder
+            os.rename(source, target)
+        else:
+            _link_in(source, target)
+    except OSError as error:
+        if error.errno in _OCCUPIED and os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        raise
+
+
+def _link_in(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        os.rename(source, target)
+    else:
+        os.unlink(source)
+
+
+def _rename(source: Path, target: Path, flags: dict[str, int]) -> bool:
+    call = _native_rename(PLATFORM)
+    if call is None:
+        return False
+    number = call(os.fsencode(source), os.fsencode(target), flags[PLATFORM])
+    if number in _CANNOT:
+        return False
+    if number:
+        raise OSError(number, os.strerror(number), str(source), None, str(target))
+    return True
+
+
+@cache
+def _native_rename(platform: str) -> Callable[[bytes, bytes, int], int] | None:
+    """The system's rename that takes flags; it returns 0 or the number of an error."""
+    import ctypes
+
+    if platform not in _EXCHANGE:
+        return None
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        call = library.renameat2 if platform == "linux" else library.renamex_np
+    except (OSError, AttributeError):
+        return None
+    text, number = ctypes.c_char_p, ctypes.c_int
+    if platform == "linux":
+        call.argtypes = (number, text, number, text, ctypes.c_uint)
+        return lambda a, b, flag: (
+            ctypes.get_errno() if call(_AT_FDCWD, a, _AT_FDCWD, b, flag) else 0
+        )
+    call.argtypes = (text, text, ctypes.c_uint)
+    return lambda a, b, flag: ctypes.get_errno() if call(a, b, flag) else 0
+
+
+def lock(handle: int) -> bool | None:
+    """Lock an open file until it is closed or the process ends, however it ends.
+
+    False if somebody else holds the lock; None if the file system knows no locks.
+    """
+    try:
+        if PLATFORM == "win32":
+            windows: Any = importlib.import_module("msvcrt")
+            windows.locking(handle, windows.LK_NBLCK, 1)
+        else:
+            posix: Any = importlib.import_module("fcntl")
+            posix.flock(handle, posix.LOCK_EX | posix.LOCK_NB)
+    except OSError as error:
+        held = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+        return False if error.errno in held else None
+    return True
+
+
+def unlock(handle: int, path: Path) -> None:
+    """Give a lock back and remove its file, in the order that the system allows."""
+    if PLATFORM != "win32":  # while the lock is held: whoever waits notices that the file is gone
+        path.unlink(missing_ok=True)
+        os.close(handle)
+        return
+    os.close(handle)  # an open file cannot be removed there, and that protects the next owner's
+    try:
+        path.unlink(missing_ok=True)
+    except PermissionError:
+        return
+
+
+@contextmanager
+def noted_interrupts(
+    say: Callable[[], Any] = lambda: None, worth: Callable[[], bool] = lambda: True
+) -> Iterator[Callable[[], bool]]:
+    """Turn a first Ctrl-C into a question one can ask, so that work in progress stays whole.
+
+    It calls `say`, which must be safe in a signal handler. A second Ctrl-C interrupts the hard way,
+    and so does the first while there is nothing `worth` keeping. Outside the main thread signals are
+    not ours to take.
+    """
+    asked = threading.Event()
+    ours = threading.current_thread() is threading.main_thread()
+    # None: not set from Python. SIG_IGN: a background job, or a program that wants no Ctrl-C.
+    if not ours or signal.getsignal(signal.SIGINT) in (None, signal.SIG_IGN):
+        yield asked.is_set
+        return
+
+    def note(number: int, frame: Any) -> None:
+        if asked.is_set() or not worth():
+            raise KeyboardInterrupt
+        asked.set()
+        say()
+
+    try:
+        before = signal.signal(signal.SIGINT, note)
+    except ValueError:  # a sub-interpreter or an embedding that keeps signals to itself
+        yield asked.is_set
+        return
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
