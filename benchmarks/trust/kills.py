@@ -8,12 +8,14 @@ rename and lock. After each kill the next run must find a whole result and leave
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import random
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,10 @@ SAMPLERS = ("gibbs", "blocked", "metropolis", "uncollapsed", "em")
 N_SWEEPS = 8
 # what a child may die at, functions of os, shutil and coterie._system: calls for each file or folder
 HOOKS = {"mkdir": 1, "fsync": 3, "move_in": 1, "exchange": 1, "rmtree": 1, "lock": 1, "unlock": 1}
-FALLBACKS = {"rename": 3, "replace": 1, "link": 1}  # where old and new cannot be exchanged
 FOREIGN = (".{}.local", ".{}.0123456789abcdef", "{}.bak", ".{}.coterie-0123.tmp")
+
+
+Aim = tuple[str, int, bool, bool]  # function, number of the call, after it, exchange is possible
 
 
 def measure(n: int, seed: int = 0) -> dict[str, Any]:
@@ -34,7 +38,8 @@ def measure(n: int, seed: int = 0) -> dict[str, Any]:
 
 def _measure(n: int, seed: int) -> dict[str, Any]:
     draw = random.Random(seed)
-    counts = {"kills": 0, "attempts": 0, "lost": 0, "changed": 0, "leftovers": 0}
+    counts = dict.fromkeys(("kills", "attempts", "between_renames"), 0)
+    counts |= dict.fromkeys(("lost", "changed", "leftovers"), 0)
     kinds: dict[str, int] = {}
     failures: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -47,30 +52,34 @@ def _measure(n: int, seed: int) -> dict[str, Any]:
             case = cases[counts["attempts"] % len(cases)]
             counts["attempts"] += 1
             with tempfile.TemporaryDirectory(dir=folder) as place:
-                killed, found, how = attempt(case, Path(place), draw)
-            counts["kills"] += killed
+                happened, found, how = attempt(case, Path(place), draw)
+            for what in happened:
+                counts[what] += 1
             for kind, said in found:
                 counts[kind] += 1
                 failures.append(f"{case.name}, {how}: {said}")
-            kinds[case.name] = kinds.get(case.name, 0) + killed
+            kinds[case.name] = kinds.get(case.name, 0) + ("kills" in happened)
     return {**counts, "by_case": kinds, "failures": failures[:20]}
 
 
-def attempt(case: Any, folder: Path, draw: random.Random) -> tuple[bool, list[Any], str]:
-    """Kill once, look, run again, look again: whether it was killed, what was wrong, and how."""
+def attempt(case: Any, folder: Path, draw: random.Random) -> tuple[list[str], list[Any], str]:
+    """Kill once, look, run again, look again: what happened, what was wrong, and how it was killed."""
     case.prepare(folder)
     foreign = [folder / name.format(case.target) for name in FOREIGN]
     for path in foreign:
         path.write_text("not ours")
-    if draw.random() < 0.4:
+    turn = draw.random()
+    if turn < 0.3:
         moment = draw.uniform(0.0, case.seconds)
         how, exchange = f"after {moment:.4f} s", True
         ended = children.end(children.start(lambda: case.work(folder)), moment)
     else:
-        exchange = draw.random() < 0.7
-        hooks = HOOKS if exchange else {**HOOKS, **FALLBACKS}
-        name, after = draw.choice(list(hooks)), draw.random() < 0.5
-        call = draw.randint(1, hooks[name] * case.writes)
+        if turn < 0.65:
+            name, call, after, exchange = next(case.aimed)
+        else:
+            name = draw.choice(list(HOOKS))
+            call, after = draw.randint(1, HOOKS[name] * case.writes), draw.random() < 0.5
+            exchange = draw.random() < 0.7
         how = f"{'after' if after else 'before'} call {call} of {name}, exchange: {exchange}"
 
         def die() -> Any:
@@ -78,6 +87,9 @@ def attempt(case: Any, folder: Path, draw: random.Random) -> tuple[bool, list[An
             return case.work(folder)
 
         ended = children.end(children.start(die))
+    happened = ["kills"] if ended.killed else []
+    if any(folder.glob(".*.tmp/old")) and not (folder / case.target).exists():
+        happened.append("between_renames")
     wrong = [("lost", ended.error)] if ended.error else []
     try:
         wrong += [("lost", said) for said in case.look(folder, exchange)]
@@ -89,7 +101,16 @@ def attempt(case: Any, folder: Path, draw: random.Random) -> tuple[bool, list[An
         wrong.append(("leftovers", f"left behind: {sorted(left)}"))
     if not all(path.exists() and path.read_text() == "not ours" for path in foreign):
         wrong.append(("lost", "a file of somebody else was touched"))
-    return ended.killed, wrong, how
+    return happened, wrong, how
+
+
+def aims(exchange: list[tuple[str, int]], fallback: list[tuple[str, int]]) -> Iterator[Aim]:
+    """Just before and just after each rename that replaces the old by the new, again and again."""
+    each = [(name, call, True) for name, call in exchange]
+    each += [(name, call, False) for name, call in fallback]
+    return itertools.cycle(
+        (n, call, after, can) for n, call, can in each for after in (False, True)
+    )
 
 
 class Resume:
@@ -103,6 +124,7 @@ class Resume:
 
         self.name = f"checkpoint, {sampler}"
         self.sampler = sampler
+        self.aimed = aims(exchange=[("exchange", 3)], fallback=[("link", 1), ("replace", 3)])
         self.docs = make_corpus(60)[0]
         self.expected = self.fit(None)
         began = time.perf_counter()
@@ -147,6 +169,8 @@ class Save:
         from coterie import GSDMM
         from coterie.demo import make_corpus
 
+        # renames of a system without exchange: in (refused), the old one aside, the new one in
+        self.aimed = aims(exchange=[("exchange", 1)], fallback=[("rename", 2), ("rename", 3)])
         docs = make_corpus(60)[0]
         self.models = [GSDMM(12, n_sweeps=3, random_state=seed).fit(docs) for seed in (1, 2)]
         self.labels = [[int(label) for label in model.labels_] for model in self.models]
@@ -183,6 +207,8 @@ class Fit:
     inside = ("clusters.csv", "model", "report.html", "run.json", "table.csv")
 
     def __init__(self, folder: Path) -> None:
+        # the first rename is that of the model inside the new folder
+        self.aimed = aims(exchange=[("exchange", 1)], fallback=[("rename", 3), ("rename", 4)])
         self.source = children.write_texts(folder / "in.csv")
         self.first = folder / "first"
         self.tables: list[str] = []
