@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie._version import __version__
-from coterie.cli import places, sources, summary
+from coterie.cli import places, sources, summary, tables
 from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
 
@@ -54,8 +54,8 @@ def run(
 
         groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
         stages.enter("describing")
-        _ = groups.table, groups.clusters
-        kind = format or places.kind_of(target) or _like(file)
+        _ = _added(groups), groups.clusters
+        kind = format or places.kind_of(target) or like(file)
         paths = _write(groups, target, kind, model, report, stages, sources.stem_of(file))
     finally:
         stages.close()
@@ -63,7 +63,7 @@ def run(
     if as_json:
         sys.stdout.write(json.dumps(facts) + "\n")
     elif target == "-":
-        places.print_table(groups.table, format)
+        tables.print_table(groups.rows, _added(groups), format)
     if not quiet and not as_json:
         summary.show(groups, facts, to_stderr=target == "-")
 
@@ -119,7 +119,8 @@ def _check_places(
             raise InvalidInput("-o and --report name the same file; write to two.")
 
 
-def _like(file: str) -> str:
+def like(file: str) -> str:
+    """The kind of table to write for a file, unless told otherwise."""
     suffixes = [s.lower() for s in Path(file).suffixes if s.lower() not in (".gz", ".gzip")]
     return _LIKE.get(suffixes[-1], "csv") if suffixes else "csv"
 
@@ -143,7 +144,7 @@ def _write(
             stages.enter("writing")
             _save(groups, model or fresh / "model")
             paths["model"] = str(model or out / "model")
-            places.write_table(groups.table, fresh / f"table.{kind}", kind)
+            tables.write_table(groups.rows, _added(groups), fresh / f"table.{kind}", kind)
             paths["table"] = str(out / f"table.{kind}")
             _cluster_table(groups).write_csv(fresh / "clusters.csv")
             paths["clusters"] = str(out / "clusters.csv")
@@ -160,7 +161,7 @@ def _write(
         paths["model"] = str(model)
     if target != "-":
         with places.file(Path(target)) as fresh:
-            places.write_table(groups.table, fresh, kind)
+            tables.write_table(groups.rows, _added(groups), fresh, kind)
         paths["table"] = target
     return paths
 
@@ -176,6 +177,14 @@ def _save(groups: Clustering, path: Path) -> None:
     groups.save(path)
 
 
+def _added(groups: Clustering) -> dict[str, Any]:
+    """The columns that the table gets."""
+    from coterie.clustering import ADDED
+
+    values = (groups.labels, groups.probability, groups.outlier_score)
+    return dict(zip(ADDED, values, strict=True))
+
+
 def _cluster_table(groups: Clustering) -> Any:
     """The clusters as a plain table: words in one cell, a column for each example."""
     clusters = groups.clusters
@@ -186,7 +195,7 @@ def _cluster_table(groups: Clustering) -> Any:
     for i in range(max(map(len, examples), default=0)):
         texts = [row[i] if i < len(row) else None for row in examples]
         columns.append(series(f"example_{i + 1}", texts))
-    return flat.with_columns(columns)
+    return tables.without_formulas(flat.with_columns(columns))
 
 
 def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:

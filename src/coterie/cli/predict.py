@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli import places, sources
+from coterie.cli import places, sources, tables
 from coterie.cli.words import in_terms_of_options, tame
 from coterie.errors import InvalidInput
 
@@ -22,6 +22,7 @@ def run(
     text: str | None,
     out: str,
     encoding: str | None,
+    header: bool | None,
     *,
     as_json: bool,
     quiet: bool,
@@ -35,16 +36,16 @@ def run(
             raise InvalidInput(f"{out} must end in {', '.join(places.ENDINGS)}, or be -.")
         places.check(Path(out), force, source=file)
     groups = sources.open_model(model)
-    rows = _read(file, text, groups.rows.column, encoding)
+    rows = _read(file, text, groups.rows.column, encoding, header)
     corpus = groups.vectorizer.encode(rows.texts)
     labels = corpus.per_row(groups.model.predict(corpus.counts), -1)
     probability = corpus.per_row(groups.model.best_probability(corpus.counts), 0.0)
     names = [groups.names[k] if k >= 0 else "" for k in labels]
-    table = rows.with_columns({"cluster": labels, "name": names, "probability": probability})
+    added = {"cluster": labels, "name": names, "probability": probability}
     if out != "-":
         kind = places.kind_of(out) or "csv"
         with places.file(Path(out)) as fresh:
-            places.write_table(table, fresh, kind)
+            tables.write_table(rows, added, fresh, kind)
     unknown = int((labels < 0).sum())
     if as_json:
         found = {
@@ -56,7 +57,7 @@ def run(
         }
         sys.stdout.write(json.dumps(found, default=str) + "\n")
     elif out == "-":
-        places.print_table(table)
+        tables.print_table(rows, added)
     if not quiet and not as_json:
         for note in rows.notes:
             sys.stderr.write(f"{tame(in_terms_of_options(note))}\n")
@@ -66,20 +67,25 @@ def run(
         sys.stderr.write(said + ".\n")
 
 
-def _read(file: str, text: str | None, before: str | None, encoding: str | None) -> Rows:
+def _read(
+    file: str, text: str | None, before: str | None, encoding: str | None, header: bool | None
+) -> Rows:
     """The rows; without --text those of the column the model learnt from, if there is one."""
     from coterie.text import readers
+    from coterie.text._room import stream_content
 
-    source: Any = io.BytesIO(sys.stdin.buffer.read()) if file == "-" else file
+    source: Any = file
+    if file == "-":
+        source = io.BytesIO(stream_content(sys.stdin.buffer, "standard input"))
     if text is None and before is not None:
         try:
-            return readers.read(source, text=before, encoding=encoding)
+            return readers.read(source, text=before, encoding=encoding, header=header)
         except InvalidInput as error:
             if not str(error).startswith("There is no column"):
                 raise
         if file == "-":
             source.seek(0)
-    return readers.read(source, text=text, encoding=encoding)
+    return readers.read(source, text=text, encoding=encoding, header=header)
 
 
 def _predictions(rows: Rows, labels: Any, names: list[str], probability: Any) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Checks that nothing is lost, silently wrong, or let in from outside unchecked."""
