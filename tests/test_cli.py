@@ -321,7 +321,7 @@ class TestPlaces:
         def full(*_: Any) -> None:
             raise OSError(28, "No space left on device", "table.csv")
 
-        monkeypatch.setattr("coterie.cli.places.write_table", full)
+        monkeypatch.setattr("coterie.cli.tables.write_table", full)
         refused(cli("fit", reviews, *FAST), "No space left on device")
         assert not Path("reviews.coterie").exists()
         Path("old.csv").write_text("old")

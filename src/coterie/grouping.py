@@ -34,6 +34,7 @@ ALLOWED: dict[str, Rule] = {
     "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
     "max_time": either(nothing, number(0.0, inclusive=False)),
     "callbacks": _allowed.callables,
+    "header": either(nothing, _allowed.flag),
 }
 ALPHA, BETA, SWEEPS, TOL = 0.1, 0.2, 40, 2e-4
 PASSES = 20  # of settling, at most
@@ -56,6 +57,7 @@ def cluster(
     max_df: int | float | str = "auto",
     tie_duplicates: bool = True,
     encoding: str | None = None,
+    header: bool | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     max_time: float | None = None,
@@ -94,6 +96,9 @@ def cluster(
         Leave out words of fewer texts than min_df, and of more texts than max_df.
     encoding : str
         A file's encoding, where it is not found by itself.
+    header : bool
+        Whether the first line of a csv or tsv file names the columns. By default the first line is
+        compared with the others, and a note tells what was decided where it is not obvious.
     n_jobs : int
         Threads for settling, and for sampling large data; the clusters do not depend on it.
     tie_duplicates : bool
@@ -125,7 +130,7 @@ def cluster(
         read(seeds, weight=seed_weight, owner="seeds of cluster")
     enter = on_stage or (lambda stage: None)
     enter("reading")
-    rows = readers.read(data, text=text, id=id, encoding=encoding)
+    rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
     enter("words")
     vectorizer, corpus, notes = Vectorizer.learn(
         rows.texts, tokenizer, language, min_df, max_df, tie_duplicates

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from coterie import _disk
 from coterie._disk import NotReadable, read_regular
+from coterie._memory import allowed_memory
 from coterie._pack import (
     corpus_arrays,
     damaged,
@@ -48,7 +49,6 @@ ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.cs
 DOCUMENTS = "documents.parquet"
 UTF8 = ("utf-8", "surrogatepass")  # a broken emoji half is a word like any other
 MAX_CONFIG_BYTES = 2**24
-MAX_FILE_BYTES = 2**62  # what is in it is bounded by its size, which it has to have first
 
 
 class Saved(NamedTuple):
@@ -206,7 +206,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
 def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
     if name not in (ARRAYS, WORDS, TRACE, DOCUMENTS):
         raise damaged(folder / CONFIG, f"it names a file that no model has ({name!r})")
-    content = _read(folder / name, MAX_FILE_BYTES)
+    content = _read(folder / name, allowed_memory())
     if hashlib.sha256(content).hexdigest() != digest:
         raise damaged(folder / name, "its checksum differs")
     return content

@@ -54,6 +54,14 @@ Text = Annotated[
 Encoding = Annotated[
     str | None, typer.Option(metavar="NAME", help="Of FILE, such as latin-1; found if left out.")
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        show_default=False,
+        help="Whether the first line of a csv or tsv file names the columns; found if left out.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace what an earlier run wrote.")]
@@ -140,6 +148,7 @@ def fit(
         str, typer.Option(metavar="N", help="Leave out words of more texts: 900, or 0.5 of all.")
     ] = "auto",
     encoding: Encoding = None,
+    header: Header = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same clusters.")] = 0,
     max_time: Annotated[
         float | None,
@@ -186,6 +195,7 @@ def fit(
                 "min_df": min_df,
                 "max_df": max_df,
                 "encoding": encoding,
+                "header": header,
                 "random_state": seed,
                 "max_time": max_time,
             },
@@ -210,6 +220,7 @@ def predict(
         ),
     ] = "-",
     encoding: Encoding = None,
+    header: Header = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -219,7 +230,9 @@ def predict(
     with errors_in_words(debug):
         from coterie.cli import predict as command
 
-        command.run(model, file, text, out, encoding, as_json=json, quiet=quiet, force=force)
+        command.run(
+            model, file, text, out, encoding, header, as_json=json, quiet=quiet, force=force
+        )
 
 
 @app.command(help=COMMANDS["info"])

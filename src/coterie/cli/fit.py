@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie._version import __version__
-from coterie.cli import places, sources, streams, summary
+from coterie.cli import places, sources, streams, summary, tables
 from coterie.cli.finishing import finishing
 from coterie.cli.places import Place
 from coterie.cli.progress import Stages
@@ -49,14 +49,14 @@ def run(
                 held.enter_context(place)
             held.callback(stages.close)
             groups = _cluster(file, given, stages)
-            kind = format or places.kind_of(target) or _like(file)
+            kind = format or places.kind_of(target) or like(file)
             paths = _write(groups, outputs, kind, stages, sources.stem_of(file))
         facts = _facts(groups, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
             if as_json:
                 sys.stdout.write(json.dumps(facts) + "\n")
             elif target == "-":
-                places.print_table(groups.table, format)
+                tables.print_table(groups.rows, _added(groups), format)
             if not quiet and not as_json:
                 summary.show(groups, facts, to_stderr=target == "-")
 
@@ -74,7 +74,7 @@ def _cluster(file: str, given: dict[str, Any], stages: Stages) -> Clustering:
 
     groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
     stages.enter("describing")
-    _ = groups.table, groups.clusters
+    _ = _added(groups), groups.clusters
     return groups
 
 
@@ -139,7 +139,8 @@ def _outputs(
     return outputs
 
 
-def _like(file: str) -> str:
+def like(file: str) -> str:
+    """The kind of table to write for a file, unless told otherwise."""
     suffixes = [s.lower() for s in Path(file).suffixes if s.lower() not in (".gz", ".gzip")]
     return _LIKE.get(suffixes[-1], "csv") if suffixes else "csv"
 
@@ -160,7 +161,9 @@ def _write(
         stages.enter("writing")
     elif places.kind_of(str(out.target)) is not None:
         stages.enter("writing")
-        table = out.write(lambda fresh: places.write_table(groups.table, fresh, kind))
+        table = out.write(
+            lambda fresh: tables.write_table(groups.rows, _added(groups), fresh, kind)
+        )
         paths["table"] = str(table)
     else:
         paths = _write_folder(groups, out, paths, kind, stages, title)
@@ -192,7 +195,7 @@ def _write_folder(
         stages.enter("writing")
         if "model" not in elsewhere:
             groups.save(fresh / names["model"])
-        places.write_table(groups.table, fresh / names["table"], kind)
+        tables.write_table(groups.rows, _added(groups), fresh / names["table"], kind)
         _cluster_table(groups).write_csv(fresh / names["clusters"])
 
     def seal(fresh: Path, final: Path) -> None:
@@ -205,6 +208,14 @@ def _write_folder(
     return paths
 
 
+def _added(groups: Clustering) -> dict[str, Any]:
+    """The columns that the table gets."""
+    from coterie.clustering import ADDED
+
+    values = (groups.labels, groups.probability, groups.outlier_score)
+    return dict(zip(ADDED, values, strict=True))
+
+
 def _cluster_table(groups: Clustering) -> Any:
     """The clusters as a plain table: words in one cell, a column for each example."""
     clusters = groups.clusters
@@ -215,7 +226,7 @@ def _cluster_table(groups: Clustering) -> Any:
     for i in range(max(map(len, examples), default=0)):
         texts = [row[i] if i < len(row) else None for row in examples]
         columns.append(series(f"example_{i + 1}", texts))
-    return flat.with_columns(columns)
+    return tables.without_formulas(flat.with_columns(columns))
 
 
 def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:

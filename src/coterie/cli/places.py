@@ -7,17 +7,14 @@ name beside it.
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sys
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from coterie import _disk
-from coterie.cli.words import tame
 from coterie.errors import InvalidInput
 
 ENDINGS = {
@@ -191,56 +188,6 @@ def _altered(folder: Path, names: set[str]) -> list[str]:
     if "model" in names and (model.is_symlink() or no_model(model)):
         bad.append("model")
     return bad
-
-
-def write_table(frame: Any, path: Path, kind: str) -> None:
-    """A polars DataFrame as a file."""
-    if kind == "parquet":
-        frame.write_parquet(path)
-    elif kind == "jsonl":
-        frame.write_ndjson(path)
-    else:
-        flat(frame).write_csv(path, separator="\t" if kind == "tsv" else ",")
-
-
-def print_table(frame: Any, kind: str | None = None) -> None:
-    """A polars DataFrame on standard output; made harmless where a person looks at it."""
-    if kind == "parquet":
-        content = io.BytesIO()
-        frame.write_parquet(content)
-        _print_bytes(content.getvalue())
-        return
-    if kind == "jsonl":
-        text = frame.write_ndjson()
-    else:
-        text = flat(frame).write_csv(separator="\t" if kind == "tsv" else ",")
-    if sys.stdout.isatty():
-        text = "".join(f"{tame(line)}\n" for line in text.split("\n")[:-1])
-    _print_bytes(text.encode("utf-8", "replace"))
-
-
-def _print_bytes(content: bytes) -> None:
-    sys.stdout.flush()
-    rest = memoryview(content)
-    while rest:  # with PYTHONUNBUFFERED a write may take only a part, without a word
-        rest = rest[sys.stdout.buffer.write(rest) :]
-    sys.stdout.buffer.flush()
-
-
-def flat(frame: Any) -> Any:
-    """The same with lists and structs as JSON: a cell of a csv file holds one value."""
-    nested = [name for name in frame.columns if frame[name].dtype.is_nested()]
-    series = type(frame[frame.columns[0]])
-    return frame.with_columns(
-        series(
-            name,
-            [
-                None if v is None else json.dumps(v, ensure_ascii=False, default=str)
-                for v in frame[name].to_list()
-            ],
-        )
-        for name in nested
-    )
 
 
 def _is_run(path: Path) -> bool:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coterie.cli import places, sources, streams
+from coterie.cli import places, sources, streams, tables
 from coterie.cli.finishing import finishing
 from coterie.cli.words import in_terms_of_options, tame
 from coterie.errors import InvalidInput
@@ -25,7 +25,11 @@ class Prediction(NamedTuple):
     labels: Any
     names: list[str]
     probability: Any
-    table: Any
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The columns that the table gets."""
+        return {"cluster": self.labels, "name": self.names, "probability": self.probability}
 
 
 def run(
@@ -34,6 +38,7 @@ def run(
     text: str | None,
     out: str,
     encoding: str | None,
+    header: bool | None,
     *,
     as_json: bool,
     quiet: bool,
@@ -53,24 +58,25 @@ def run(
     found: list[Prediction] = []
     with finishing(outputs, lambda: bool(found)):
         with place or nullcontext():
-            found.append(_predict(model, file, text, encoding))
+            found.append(_predict(model, file, text, encoding, header))
             if place is not None:
                 kind = places.kind_of(out) or "csv"
-                table = found[0].table
-                out = str(place.write(lambda fresh: places.write_table(table, fresh, kind)))
+                rows, added = found[0].rows, found[0].added
+                out = str(place.write(lambda fresh: tables.write_table(rows, added, fresh, kind)))
         with streams.printing([place.written for place in outputs]):
             _tell(found[0], out, as_json, quiet)
 
 
-def _predict(model: Path, file: str, text: str | None, encoding: str | None) -> Prediction:
+def _predict(
+    model: Path, file: str, text: str | None, encoding: str | None, header: bool | None
+) -> Prediction:
     groups = sources.open_model(model)
-    rows = _read(file, text, groups.rows.column, encoding)
+    rows = _read(file, text, groups.rows.column, encoding, header)
     corpus = groups.vectorizer.encode(rows.texts)
     labels = corpus.per_row(groups.model.predict(corpus.counts), -1)
     probability = corpus.per_row(groups.model.best_probability(corpus.counts), 0.0)
     names = [groups.names[k] if k >= 0 else "" for k in labels]
-    table = rows.with_columns({"cluster": labels, "name": names, "probability": probability})
-    return Prediction(rows, labels, names, probability, table)
+    return Prediction(rows, labels, names, probability)
 
 
 def _tell(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
@@ -85,7 +91,7 @@ def _tell(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
         }
         sys.stdout.write(json.dumps(told, default=str) + "\n")
     elif out == "-":
-        places.print_table(found.table)
+        tables.print_table(rows, found.added)
     if not quiet and not as_json:
         for note in rows.notes:
             sys.stderr.write(f"{tame(in_terms_of_options(note))}\n")
@@ -95,20 +101,25 @@ def _tell(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
         sys.stderr.write(said + ".\n")
 
 
-def _read(file: str, text: str | None, before: str | None, encoding: str | None) -> Rows:
+def _read(
+    file: str, text: str | None, before: str | None, encoding: str | None, header: bool | None
+) -> Rows:
     """The rows; without --text those of the column the model learnt from, if there is one."""
     from coterie.text import readers
+    from coterie.text._room import stream_content
 
-    source: Any = io.BytesIO(sys.stdin.buffer.read()) if file == "-" else file
+    source: Any = file
+    if file == "-":
+        source = io.BytesIO(stream_content(sys.stdin.buffer, "standard input"))
     if text is None and before is not None:
         try:
-            return readers.read(source, text=before, encoding=encoding)
+            return readers.read(source, text=before, encoding=encoding, header=header)
         except InvalidInput as error:
             if not str(error).startswith("There is no column"):
                 raise
         if file == "-":
             source.seek(0)
-    return readers.read(source, text=text, encoding=encoding)
+    return readers.read(source, text=text, encoding=encoding, header=header)
 
 
 def _predictions(rows: Rows, labels: Any, names: list[str], probability: Any) -> list[Any]:

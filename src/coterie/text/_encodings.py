@@ -1,9 +1,15 @@
-"""Bytes -> UTF-8: by the encoding named, the byte order mark, or what charset-normalizer finds."""
+"""Bytes -> UTF-8: by the encoding named, the byte order mark, or what the bytes look like.
+
+UTF-8 with a few stray bytes stays UTF-8, UTF-16 is known without its mark, and for everything else
+charset-normalizer is asked.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
+from itertools import pairwise
 
 from coterie.errors import InvalidInput
 
@@ -15,32 +21,39 @@ _MARKS = (  # the longer first: UTF-32's mark begins with UTF-16's
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _WESTERN = ("cp1252", "latin_1", "iso8859_15")
-_telling = re.compile(rb"[^\n]*[\x80-\xff][^\n]*")  # lines that say something about the encoding
+_high = re.compile(rb"[\x80-\xff]")
+_escaped = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as surrogateescape shows them
+_multibyte = re.compile("[\x80-\ud7ff\ue000-\U0010ffff]")
+_CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f"})
 _SAMPLE = 50_000
+_AROUND = 1_000
 
 
 def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | None]:
     """(content as UTF-8 bytes, what to tell the user)."""
     if encoding is not None:
-        return _named(raw, encoding, name), None
+        return _named(raw, encoding, f"{name} is not valid {encoding}"), None
     for mark, found in _MARKS:
         if raw.startswith(mark):
-            return _named(raw, found, name), None
+            if found != "utf-8-sig":
+                return _named(raw, found, f"{name} is damaged: it is not the {found} it says"), None
+            raw = raw[len(mark) :]
+            break
+    sixteen = _utf_16(raw)
+    if sixteen is not None:
+        text = raw.decode(sixteen, "replace")
+        note = f"{name} was read as {sixteen}, though it has no byte order mark"
+        return text.encode(
+            "utf-8", "replace"
+        ), f"{note} (say encoding='...' if letters look wrong)."
     try:
         raw.decode()
     except UnicodeDecodeError:
-        pass
-    else:
-        return raw, None
-    found = _found(raw)
-    text = raw.decode(found, "replace")
-    lost = text.count("\ufffd")
-    note = f"{name} is not UTF-8; it was read as {found}"
-    note += f", in which {lost} characters are unknown" if lost else ""
-    return text.encode(), f"{note} (say encoding='...' if letters look wrong)."
+        return _not_quite_utf_8(raw, name)
+    return raw, None
 
 
-def _named(raw: bytes, encoding: str, name: str) -> bytes:
+def _named(raw: bytes, encoding: str, problem: str) -> bytes:
     try:
         return raw.decode(encoding).encode("utf-8", "replace")
     except LookupError:
@@ -48,36 +61,138 @@ def _named(raw: bytes, encoding: str, name: str) -> bytes:
             f"encoding is {encoding!r}, which Python does not know; try 'utf-8', 'latin-1', 'cp1252',"
             " or leave it out."
         ) from None
-    except UnicodeError as error:
+    except (ValueError, TypeError) as error:
         where = f" (first at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise InvalidInput(
-            f"{name} is not valid {encoding}{where}; leave encoding out to have it found."
+            f"{problem}{where}; leave encoding out to have it found, or name another one."
         ) from None
+
+
+# ---------------------------------------------------------------- UTF-16 without its mark
+def _utf_16(raw: bytes) -> str | None:
+    """The byte order of UTF-16 that has no byte order mark, or None if it is something else.
+
+    Half of the bytes of Latin letters are NUL, and a page of Cyrillic or Greek is full of the same
+    control character. Chinese has neither, but its line ends and spaces hold NULs, which no other
+    encoding of texts has.
+    """
+    head = raw[: 2 * _SAMPLE]
+    head = head[: len(head) // 2 * 2]
+    n_nul = head.count(0)
+    if len(head) < 4 or n_nul == 0:
+        return None
+    n_controls = len(head) - len(head.translate(None, _CONTROLS))
+    if n_controls < 0.15 * len(head):
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(head)
+            return None  # valid UTF-8 with a stray NUL
+        except UnicodeDecodeError:
+            pass
+    n_first = head[::2].count(0)
+    order = "utf-16-be" if n_first > n_nul - n_first else "utf-16-le"
+    return order if _reads_well(head, order) else None
+
+
+def _reads_well(head: bytes, order: str) -> bool:
+    """Whether bytes are text in this byte order: known characters, of few alphabets."""
+    try:
+        text = codecs.getincrementaldecoder(order)().decode(head)
+    except UnicodeDecodeError:
+        return False
+    known = sum(c in "\t\n\r\f" or unicodedata.category(c)[0] not in "C" for c in text)
+    ascii_ = [c for c in text if c < "\x80"]
+    pages = [_page(c) for c in text if c >= "\x80"]
+    together = sum(a == b for a, b in pairwise(pages))
+    return (
+        known >= 0.97 * len(text)
+        and any(c in "\n\r\t ,;" for c in ascii_)
+        and (together >= 0.5 * (len(pages) - 1) or len(ascii_) > 0.5 * len(text))
+    )
+
+
+def _page(character: str) -> int:
+    """Characters of one alphabet share a page of Unicode; the many of Chinese and Korean count as one."""
+    code = ord(character)
+    if 0x2E80 <= code < 0xA000 or 0xF900 <= code < 0xFB00 or 0xFF00 <= code < 0xFFF0:
+        return -1
+    return -2 if 0xAC00 <= code < 0xD800 else code >> 8
+
+
+# ---------------------------------------------------------------- other encodings
+def _not_quite_utf_8(raw: bytes, name: str) -> tuple[bytes, str]:
+    """UTF-8 with its stray bytes repaired; another encoding where most are stray."""
+    text = raw.decode("utf-8", "surrogateescape")
+    n_stray = len(_escaped.findall(text))
+    if len(_multibyte.findall(text)) >= 2 * n_stray:
+        lines = sorted({text.count("\n", 0, m.start()) + 1 for m in _first(text)})
+        shown = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
+        repaired = _escaped.sub(lambda m: _western_letter(ord(m[0]) - 0xDC00), text)
+        many = (
+            f"{n_stray:,} bytes that are not, and were"
+            if n_stray > 1
+            else "1 byte that is not, and was"
+        )
+        return repaired.encode(), (
+            f"{name} is UTF-8 but for {many} read as cp1252 (line {shown}); say encoding='...' if"
+            " letters look wrong."
+        )
+    found = _found(raw)
+    text = raw.decode(found, "replace")
+    lost = text.count("\ufffd")
+    note = f"{name} is not UTF-8; it was read as {found}"
+    note += f", in which {lost} characters are unknown" if lost else ""
+    return text.encode("utf-8", "replace"), f"{note} (say encoding='...' if letters look wrong)."
+
+
+def _first(text: str) -> list[re.Match[str]]:
+    """The first stray bytes, enough to name five lines."""
+    found: list[re.Match[str]] = []
+    start = 0
+    while len(found) < 6 and (match := _escaped.search(text, start)):
+        found.append(match)
+        end = text.find("\n", match.end())
+        if end < 0:
+            break
+        start = end
+    return found
+
+
+def _western_letter(byte: int) -> str:
+    try:
+        return bytes([byte]).decode("cp1252")
+    except UnicodeDecodeError:  # five bytes that cp1252 leaves out
+        return chr(byte)
 
 
 def _found(raw: bytes) -> str:
     """The likeliest encoding of bytes that are not UTF-8."""
     from charset_normalizer import from_bytes
 
-    if raw.count(b"\0", 0, 10_000) > 0.2 * min(len(raw), 10_000):  # UTF-16 without its mark
-        even = raw[:10_000:2].count(b"\0")
-        return "utf-16-be" if even > raw[1:10_000:2].count(b"\0") else "utf-16-le"
-    sample, size = [], 0
-    for match in _telling.finditer(raw):
-        sample.append(match[0][:2_000])
-        size += len(sample[-1])
-        if size > _SAMPLE:
-            break
-    matches = list(from_bytes(b"\n".join(sample)))
+    sample = _telling_lines(raw)
+    matches = list(from_bytes(sample))
     if not matches:
         return _western(raw)
     best = matches[0]
     # In a few accented letters several code pages look alike; then the common one is meant.
     alike = [m for m in matches if m.chaos <= best.chaos + 0.01]
     names = {n for m in alike for n in (m.encoding, *m.could_be_from_charset)}
-    if not names.isdisjoint(_WESTERN) and _is_western(b"\n".join(sample)):
+    if not names.isdisjoint(_WESTERN) and _is_western(sample):
         return _western(raw)
     return str(best.encoding)
+
+
+def _telling_lines(raw: bytes) -> bytes:
+    """The first lines, or parts of them, that say something about the encoding."""
+    sample: list[bytes] = []
+    at = size = 0
+    while size < _SAMPLE and (match := _high.search(raw, at)):
+        start = max(at, match.start() - _AROUND)
+        start = max(start, raw.rfind(b"\n", start, match.start()) + 1)
+        end = raw.find(b"\n", match.end(), match.end() + _AROUND)
+        at = end if end >= 0 else match.end() + _AROUND
+        sample.append(raw[start:at])
+        size += len(sample[-1])
+    return b"\n".join(sample)
 
 
 def _is_western(sample: bytes) -> bool:

@@ -1,9 +1,16 @@
-"""JSON, one object a line or all in one list -> a polars DataFrame; a broken line is named."""
+"""JSON, one object a line or all in one list -> a polars DataFrame; a broken line is named.
+
+Beside the frame the objects are kept as they are spelled: a frame knows no list of mixed values, no
+difference between 1 and 1.0, and no number of thirty digits.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from coterie.errors import InvalidInput
@@ -11,24 +18,142 @@ from coterie.errors import InvalidInput
 _lone_surrogate = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
+_blanks = re.compile(r"[ \t\r\n]*")
+_line_end = re.compile(r"[\r\n][ \t\r\n]*")  # never within a string, where it is escaped
+_integral = re.compile(r"-?\d+")
+_DIGITS = 4_000  # Python makes no integers of many more
+_LARGEST = 2**53  # up to which a float holds every integer
+_DEPTH = 64  # levels of lists and objects; the time that polars takes grows with their cube
+_NOT_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
+_string_or_bracket = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
-def lines(data: bytes, name: str) -> Any:
+@dataclass
+class Objects:
+    """The objects as they are spelled in the file, one a row."""
+
+    columns: list[str]
+    load: Callable[[], list[str]] = field(repr=False)  # the JSON of each row
+
+    def lines(self, added: Sequence[str]) -> list[str]:
+        """Each object on a line, with the members of another object put before its last brace."""
+        lines = []
+        for piece, more in zip(self.load(), added, strict=True):
+            line = _line_end.sub(" ", piece) if "\n" in piece or "\r" in piece else piece
+            start = line[:-1].rstrip(" \t")
+            lines.append(f"{start}{'' if start == '{' else ','}{more[1:]}")
+        return lines
+
+    def cells(self) -> tuple[list[str], Any]:
+        """(names, a frame of strings): texts as texts, and everything else as its JSON."""
+        import polars as pl
+
+        rows = [dict(reversed(_members(piece))) for piece in self.load()]
+        return self.columns, pl.DataFrame(
+            {name: [_cell(row.get(name)) for row in rows] for name in self.columns},
+            dict.fromkeys(self.columns, pl.String),
+        )
+
+    def exact(self, typed: Any) -> Any:
+        """The frame, which is as exact as columns of one type can be."""
+        return typed
+
+
+def lines(data: bytes, name: str) -> tuple[Any, Objects]:
     """A frame of one object (or text) a line."""
+    if _may_be_deep(data):
+        for number, line in enumerate(data.split(b"\n"), start=1):
+            _check_depth(line, f"Line {number} of {name}")
+    frame = _by_polars(data)
+    if frame is None:
+        frame = _line_by_line(data, name)
+
+    def load() -> list[str]:
+        found = (line.strip() for line in data.split(b"\n"))
+        return [_as_object(line.decode()) for line in found if line]
+
+    return _without_rounding(frame, Objects(frame.columns, load))
+
+
+def array(data: bytes, name: str) -> tuple[Any, Objects]:
+    """A frame of a list of objects or texts, or of an object of columns."""
+    _check_depth(data, name)
+    text = data.decode()  # json would guess at the encoding of bytes
+    try:
+        content = _decoder.decode(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":  # JSON lines under the wrong ending
+            return lines(data, name)
+        raise InvalidInput(f"Line {error.lineno} of {name} is not JSON ({error.msg}).") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{name} cannot be read as a table ({error}).") from None
+    columns = _columns_of(content)
+    if columns is not None:
+        content = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+        load = _rows_of_columns(text)
+    elif isinstance(content, dict):
+        content, load = [content], lambda: [text.strip()]
+    else:
+        load = lambda: [_as_object(piece) for piece in _elements(text.strip())]  # noqa: E731
+    frame = _from_objects(content, name)
+    return _without_rounding(frame, Objects(frame.columns, load))
+
+
+# ---------------------------------------------------------------- frames
+def _check_depth(data: bytes, what: str) -> None:
+    """Refuse values that are nested deeper than any table's."""
+    if _may_be_deep(data) and _depth(data) > _DEPTH:
+        raise InvalidInput(
+            f"{what} nests lists and objects more than {_DEPTH} levels deep; leave such values out."
+        )
+
+
+def _may_be_deep(data: bytes) -> bool:
+    """False if brackets close soon; those within strings may make it True without need."""
+    brackets = data.translate(None, _NOT_BRACKETS)
+    for _ in range(_DEPTH):
+        left = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if len(left) in (0, len(brackets)):
+            return len(left) > _DEPTH
+        brackets = left
+    return True
+
+
+def _depth(data: bytes) -> int:
+    depth = deepest = 0
+    for match in _string_or_bracket.finditer(data):
+        if match[0] in (b"[", b"{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif match[0] in (b"]", b"}"):
+            depth -= 1
+    return deepest
+
+
+def _by_polars(data: bytes) -> Any:
+    """What polars reads, or None where the standard library must look."""
     import polars as pl
 
     # polars turns half a surrogate pair into a NUL
-    if b"\\ud" not in data.lower() or not _lone_surrogate.search(data):
-        try:
-            return pl.read_ndjson(data, infer_schema_length=None)
-        except pl.exceptions.PolarsError:
-            pass  # the standard library says where it is wrong, or reads it after all
+    if b"\\ud" in data.lower() and _lone_surrogate.search(data):
+        return None
+    try:
+        frame = pl.read_ndjson(data, infer_schema_length=None)
+    except pl.exceptions.PolarsError:
+        return None  # the standard library says where it is wrong, or reads it after all
+    n_lines = sum(1 for line in data.split(b"\n") if line.strip())
+    return frame if frame.height == n_lines and frame.width else None
+
+
+def _line_by_line(data: bytes, name: str) -> Any:
     rows = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            rows.append(json.loads(line.decode()))
+            rows.append(_decoder.decode(line.strip().decode()))
         except (ValueError, RecursionError) as error:
             raise InvalidInput(
                 f"Line {number} of {name} is not JSON ({error}); every line must be one object such"
@@ -37,32 +162,21 @@ def lines(data: bytes, name: str) -> Any:
     return _from_objects(rows, name)
 
 
-def array(data: bytes, name: str) -> Any:
-    """A frame of a list of objects or texts, or of an object of columns."""
-    try:
-        content = json.loads(data.decode())  # json would guess at the encoding of bytes
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data":  # JSON lines under the wrong ending
-            return lines(data, name)
-        raise InvalidInput(f"Line {error.lineno} of {name} is not JSON ({error.msg}).") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{name} cannot be read as a table ({error}).") from None
-    if isinstance(content, dict) and content and all(isinstance(v, list) for v in content.values()):
-        if len({len(column) for column in content.values()}) == 1:
-            content = [
-                dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)
-            ]
-    elif isinstance(content, dict):
-        content = [content]
-    return _from_objects(content, name)
+def _columns_of(content: Any) -> dict[str, list[Any]] | None:
+    """The columns of an object of lists of one length."""
+    if not isinstance(content, dict) or not content:
+        return None
+    if not all(isinstance(column, list) for column in content.values()):
+        return None
+    return content if len({len(column) for column in content.values()}) == 1 else None
 
 
 def _from_objects(rows: Any, name: str) -> Any:
     """A frame of a list of objects, or of texts."""
     import polars as pl
 
-    if isinstance(rows, list) and rows and all(isinstance(row, str) for row in rows):
-        rows = [{"text": row} for row in rows]
+    if isinstance(rows, list):
+        rows = [{"text": row} if isinstance(row, str) else row for row in rows]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InvalidInput(
             f"{name} must hold a list of objects with the same keys, or a list of texts."
@@ -73,16 +187,116 @@ def _from_objects(rows: Any, name: str) -> Any:
 
 
 def _series(values: list[Any]) -> Any:
+    """A column of one type; of JSON, where the values have several."""
     import polars as pl
 
     values = [whole(value) if isinstance(value, str) else value for value in values]
     try:
-        return pl.Series(values)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):  # of several kinds
-        return pl.Series(
-            [v if v is None or isinstance(v, str) else json.dumps(v) for v in values],
-            dtype=pl.String,
+        series = pl.Series(values)
+        if series.dtype != pl.Object:
+            return series
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):  # of several kinds
+        pass
+    return pl.Series(
+        [v if v is None or isinstance(v, str) else json.dumps(v) for v in values], dtype=pl.String
+    )
+
+
+def _without_rounding(frame: Any, objects: Objects) -> tuple[Any, Objects]:
+    """Columns in which a float would not hold every digit of an integer become texts."""
+    import polars as pl
+
+    large = [
+        name
+        for name in frame.columns
+        if frame[name].dtype == pl.Float64 and (frame[name].abs() >= _LARGEST).any()
+    ]
+    if large:
+        cells = objects.cells()[1]
+        frame = frame.with_columns(
+            cells[name] for name in large if any(map(_is_rounded, cells[name]))
         )
+    return frame, objects
+
+
+def _is_rounded(number: str | None) -> bool:
+    if number is None or not number[-1].isdigit():  # NaN, Infinity
+        return False
+    if math.isinf(float(number)):
+        return True
+    return bool(_integral.fullmatch(number)) and int(float(number)) != int(number)
+
+
+# ---------------------------------------------------------------- JSON as it is spelled
+def _as_object(piece: str) -> str:
+    return f'{{"text":{piece}}}' if piece.startswith('"') else piece
+
+
+def _cell(value: str | None) -> str | None:
+    if value is None or value == "null":
+        return None
+    return whole(json.loads(value)) if value.startswith('"') else _line_end.sub(" ", value)
+
+
+def _members(text: str) -> list[tuple[str, str]]:
+    """The members of an object: (key, the JSON of its value)."""
+    found = []
+    at = _next(text, 1)
+    while text[at] != "}":
+        key, at = _scanner.raw_decode(text, at)
+        start = _next(text, _next(text, at) + 1)  # past the colon
+        at = _scanner.raw_decode(text, start)[1]
+        found.append((whole(key), text[start:at]))
+        at = _next(text, at)
+        at = _next(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def _elements(text: str) -> list[str]:
+    """The JSON of each element of a list."""
+    found = []
+    at = _next(text, 1)
+    while text[at] != "]":
+        end = _scanner.raw_decode(text, at)[1]
+        found.append(text[at:end])
+        at = _next(text, end)
+        at = _next(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def _next(text: str, at: int) -> int:
+    """Where the next character is that is not blank."""
+    return _blanks.match(text, at).end()  # type: ignore[union-attr]  # it also matches nothing
+
+
+def _rows_of_columns(text: str) -> Callable[[], list[str]]:
+    def load() -> list[str]:
+        columns = dict(reversed(_members(text.strip())))
+        keys = [json.dumps(key, ensure_ascii=False) for key, _ in _members(text.strip())]
+        keys = list(dict.fromkeys(keys))
+        values = [_elements(columns[json.loads(key)]) for key in keys]
+        return [
+            "{" + ",".join(f"{key}:{value}" for key, value in zip(keys, row, strict=True)) + "}"
+            for row in zip(*values, strict=True)
+        ]
+
+    return load
+
+
+def _first_of_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Where a key occurs twice the first counts, as polars has it."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        found.update(reversed(pairs))
+    return found
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _DIGITS else digits
+
+
+_decoder = json.JSONDecoder(parse_int=_integer, object_pairs_hook=_first_of_equal_keys)
+_scanner = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
 def whole(text: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import io
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,26 +17,10 @@ from typing import Any
 
 from coterie.errors import InvalidInput
 from coterie.text import _files, _json
+from coterie.text._csv import Cells
+from coterie.text._header import usual_kind
+from coterie.text._names import IDS, rank
 
-# Names of columns that hold the text itself, and of those that do if nothing better is there.
-_BODIES = frozenset(
-    re.split(
-        " ",
-        "text texts txt body content contents message messages msg comment comments review reviews"
-        " question questions description tweet tweets post posts selftext abstract document documents"
-        " doc sentence sentences utterance transcript feedback answer article story caption snippet"
-        " complaint note notes query inhalt nachricht kommentar frage texte texto testo mensaje"
-        " pregunta commentaire contenu описание текст вопрос 文本 内容 评论 正文 本文 テキスト",
-    )
-)
-_TITLES = frozenset(
-    re.split(
-        " ",
-        "title titles headline heading subject summary name titel titre titulo título titolo"
-        " заголовок 标题 題名 タイトル",
-    )
-)
-_IDS = frozenset(re.split(" ", "id _id ids uid uuid guid key docid doc_id document_id row_id"))
 _HEAD = 2_000  # rows looked at to guess
 
 
@@ -52,6 +35,7 @@ class Rows:
     notes: list[str]  # one sentence each, for the user
     frame: Any = field(repr=False)  # the user's own, or a polars DataFrame
     id_column: str | None = None  # which column of `frame` the ids are
+    source: Cells | _json.Objects | None = field(default=None, repr=False)  # as in the file
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -63,14 +47,7 @@ class Rows:
         If one of the new names is taken, all new ones are called coterie_..., so that those that
         belong together are seen to, and a note says so.
         """
-        names = self.names_for(new)
-        if names != list(new):
-            note = (
-                f"Your table has a column of the same name, so ours are called {', '.join(names)}."
-            )
-            if note not in self.notes:
-                self.notes.append(note)
-        columns = dict(zip(names, new.values(), strict=True))
+        columns = self.named(new)
         if hasattr(self.frame, "assign"):  # pandas and its kin: keeps the index
             return self.frame.assign(**columns)
         import narwhals as nw
@@ -79,6 +56,17 @@ class Rows:
         backend = nw.get_native_namespace(frame)
         added = [nw.new_series(name, values, backend=backend) for name, values in columns.items()]
         return frame.with_columns(*added).to_native()
+
+    def named(self, new: Mapping[str, Any]) -> dict[str, Any]:
+        """New columns under names that the user's table does not have; a note says so if they differ."""
+        names = self.names_for(new)
+        if names != list(new):
+            note = (
+                f"Your table has a column of the same name, so ours are called {', '.join(names)}."
+            )
+            if note not in self.notes:
+                self.notes.append(note)
+        return dict(zip(names, new.values(), strict=True))
 
     def to_parquet(self) -> bytes:
         """The user's frame as a parquet file; columns that have no such form are left out."""
@@ -130,22 +118,39 @@ def from_parquet(content: bytes, column: Any, id: Any) -> Rows:
 
 
 def read(
-    data: Any, text: str | None = None, id: str | None = None, encoding: str | None = None
+    data: Any,
+    text: str | None = None,
+    id: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
 ) -> Rows:
-    """Read texts from whatever the user has; `text` and `id` name columns, `encoding` a file's."""
+    """Read texts from whatever the user has.
+
+    `text` and `id` name columns, `encoding` a file's; `header` says whether the first line of a csv
+    file names the columns, which is found out if it is None.
+    """
     if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
-        frame, notes = _files.load(data, encoding, lambda cell: cell == text or _rank(cell) < 2)
-        return _from_frame(frame, text, id, notes)
+        name = str(getattr(data, "name", data))[:80]
+        with _files.in_words("standard input" if data == "-" else name):
+            wanted = tuple(name for name in (text, id) if isinstance(name, str))
+            loaded = _files.load(data, _files.Wanted(encoding, header, wanted))
+            return _from_frame(loaded.frame, text, id, loaded.notes, loaded.source)
+    if header is not None:
+        raise InvalidInput(
+            f"header={header} is for csv and tsv files, and the data is a {type(data).__name__}; leave it"
+            " out."
+        )
     if isinstance(data, bytes | dict | set | frozenset):
         raise InvalidInput(
             f"The data is a {type(data).__name__}; pass a list of texts, a table (pandas, polars) or a"
             " path to a file."
         )
-    frame, is_series = _as_frame(data)
-    if frame is not None:
-        if is_series and text is None:
-            text = _column_names(frame)[0]
-        return _from_frame(frame, text, id, [])
+    with _files.in_words("The data", "change or leave out the column at fault"):
+        frame, is_series = _as_frame(data)
+        if frame is not None:
+            if is_series and text is None:
+                text = _column_names(frame)[0]
+            return _from_frame(frame, text, id, [])
     if text is not None or id is not None:
         raise InvalidInput(
             f"text={text!r} and id={id!r} name columns, but the data is a {type(data).__name__}, which"
@@ -186,7 +191,8 @@ def _as_frame(data: Any) -> tuple[Any, bool]:
         return None, False
     import narwhals as nw
 
-    if getattr(data, "ndim", 1) == 2:  # pandas may have two columns of one name
+    # pandas and pyarrow may have two columns of one name
+    if getattr(data, "ndim", 1) == 2 or hasattr(data, "column_names"):
         _once(_column_names(data))
     wrapped = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(wrapped, nw.Series):
@@ -199,7 +205,13 @@ def _as_frame(data: Any) -> tuple[Any, bool]:
     return None, False
 
 
-def _from_frame(frame: Any, text: str | None, id: str | None, notes: list[str]) -> Rows:
+def _from_frame(
+    frame: Any,
+    text: str | None,
+    id: str | None,
+    notes: list[str],
+    source: Cells | _json.Objects | None = None,
+) -> Rows:
     import narwhals as nw
 
     names = _column_names(frame)
@@ -213,16 +225,30 @@ def _from_frame(frame: Any, text: str | None, id: str | None, notes: list[str]) 
         _need(text, names, "text")
     texts, n_missing = _column_texts(_column(frame, text), str(text))
     if id is None:
-        id = next((n for n in names if str(n).lower() in _IDS and n != text), None)
+        id = next((n for n in names if str(n).lower() in IDS and n != text), None)
         id = "file" if id is None and names == ["file", "text"] else id
     else:
         _need(id, names, "id")
-    ids = None if id is None else _column(frame, id).to_list()
+    ids = None if id is None else _ids(_column(frame, id), id, source)
     if ids is not None:
         n_twice = len(ids) - len(set(map(str, ids)))
         if n_twice:
             notes.append(f"{n_twice} ids of the column {id!r} occur more than once.")
-    return Rows(texts, text, n_missing, ids, notes, frame, None if id is None else str(id))
+    id_column = None if id is None else str(id)
+    return Rows(texts, text, n_missing, ids, notes, frame, id_column, source)
+
+
+def _ids(column: Any, name: str, source: Cells | _json.Objects | None) -> list[Any]:
+    """Ids as they stand in a csv file, where 1.10 and 1.1 may be two of them."""
+    import narwhals as nw
+
+    if isinstance(source, Cells) and column.dtype.is_float():
+        column = _column(source.frame, name)
+    try:
+        found: list[Any] = column.to_list()
+    except (OverflowError, ValueError):  # dates that Python does not know
+        found = column.cast(nw.String).to_list()
+    return found
 
 
 def _column(frame: Any, name: Any) -> Any:
@@ -238,15 +264,17 @@ def _column_names(frame: Any) -> list[Any]:
 
 
 def _once(names: Sequence[Any]) -> None:
-    twice = next((name for name in names if list(names).count(name) > 1), None)
-    if twice is not None:
-        raise InvalidInput(f"The table has two columns called {twice!r}; rename one of them.")
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInput(f"The table has two columns called {name!r}; rename one of them.")
+        seen.add(name)
 
 
 def _need(name: str, names: Sequence[Any], parameter: str) -> None:
     if name in names:
         return
-    close = difflib.get_close_matches(str(name), [str(n) for n in names], 1)
+    close = difflib.get_close_matches(str(name)[:80], [str(n)[:80] for n in names[:1_000]], 1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidInput(
         f"There is no column {name!r} ({parameter}=...); the columns are"
@@ -298,7 +326,10 @@ def _guess(native: Any, frame: Any) -> tuple[Any, str]:
     """(the column that holds the texts, a sentence about why)."""
     samples = {}
     for name in frame.columns:
-        head = _column(native, name).head(_HEAD).to_list()
+        series = _column(native, name)
+        if series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype.is_nested():
+            continue  # no texts, and perhaps dates that Python does not know
+        head = series.head(_HEAD).to_list()
         values = [v for v in head if isinstance(v, str) and v and not v.isspace()]
         if values:
             samples[name] = values
@@ -310,9 +341,14 @@ def _guess(native: Any, frame: Any) -> tuple[Any, str]:
     if len(samples) == 1:
         (name,) = samples
         return name, f"The texts are those of the column {name!r}, the only one with texts."
-    for rank in (0, 1):
-        named = [name for name in samples if _rank(str(name)) == rank]
-        filled = [name for name in named if len(samples[name]) >= 0.3 * len(head)]
+    wordy = {name: samples[name] for name in samples if usual_kind(samples[name][:200]) == "text"}
+    samples = wordy or samples  # neither dates nor codes
+    if len(samples) == 1:
+        (name,) = samples
+        return name, f"The texts are those of the column {name!r}, the only one with words."
+    for level in (0, 1):
+        named = [name for name in samples if rank(str(name)) == level]
+        filled = [name for name in named if len(samples[name]) >= 0.3 * min(len(frame), _HEAD)]
         if len(filled) == 1 and not _much_longer_exists(filled[0], samples):
             return filled[
                 0
@@ -331,17 +367,6 @@ def _guess(native: Any, frame: Any) -> tuple[Any, str]:
         )
     shown = "; ".join(f"{n!r} ({_sample(samples[n][0])})" for n in by_length[:10])
     raise InvalidInput(f"Several columns may hold the texts; say which with text='...': {shown}.")
-
-
-def _rank(name: str) -> int:
-    """0: named like texts, 1: like titles, 2: neither. "review_text" and "tweetBody" count too."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    parts = [part for part in re.split(r"[\W_]+", spaced.lower()) if part]
-    if not parts or (parts[-1] in _IDS and len(parts) > 1):
-        return 2
-    if parts[-1] in _BODIES or name.lower() in _BODIES:
-        return 0
-    return 1 if parts[-1] in _TITLES else 2
 
 
 def _much_longer_exists(name: Any, samples: Mapping[Any, list[str]]) -> bool:

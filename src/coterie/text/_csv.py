@@ -1,0 +1,321 @@
+"""csv and tsv -> every cell as it stands in the file, and a frame in which numbers are numbers.
+
+Parsing is polars'; where polars gives up, or might read quotes otherwise than people mean them, the
+standard library reads again and names the lines at fault. A blank line is a row of empty cells.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from coterie.errors import InvalidInput
+from coterie.text import _header
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SAMPLE = 200_000  # bytes looked at to find the separator and the header
+_SAMPLE_ROWS = 200
+_LINE_ENDS = bytes.maketrans(b"\r\n", b"\n\r")
+# a number with the digits a float holds; without a sign before it, an exponent is part of a code
+_FLOAT = r"^-?(0|[1-9]\d{0,14})?(\.\d{1,15})?([eE][-+]\d{1,3})?$"
+
+
+@dataclass
+class Cells:
+    """The cells as they stand in the file: to a frame of numbers 1.10 is 1.1."""
+
+    header: list[str]  # as in the file: names may be blank, or occur twice
+    frame: Any = field(repr=False)  # polars, all strings, each column with a name of its own
+
+    def cells(self) -> tuple[list[str], Any]:
+        """(the header, a frame of strings)."""
+        return self.header, self.frame
+
+    def exact(self, typed: Any) -> Any:
+        """A frame with numbers only where each is spelled in the file as polars would write it."""
+        import polars as pl
+
+        kept = []
+        for name in typed.columns:
+            same = bool((typed[name].cast(pl.String) == self.frame[name]).all())
+            kept.append(typed[name] if same else self.frame[name])
+        return pl.DataFrame(kept)
+
+
+def read(
+    data: bytes,
+    name: str,
+    notes: list[str],
+    *,
+    separator: str | None = None,
+    header: bool | None = None,
+    asked: Sequence[str] = (),
+) -> tuple[Any, Cells]:
+    """(a frame with columns of numbers, the cells as they are); `asked` are columns to expect."""
+    is_mac = _ends_lines_with_cr(data)
+    data = data.translate(_LINE_ENDS) if is_mac else data
+    if separator is None:
+        separator = _separator(data)
+        if separator != ",":
+            notes.append(f"The cells of {name} are separated by {SEPARATORS[separator]}.")
+    rows = _sample(data, separator)
+    n_blank = next((i for i, row in enumerate(rows) if row), 0)
+    first = rows[n_blank] if rows else []
+    has_header = _has_header(first, rows[n_blank + 1 :], name, notes, header, asked)
+    if has_header and n_blank:
+        notes.append(f"{name} begins with {n_blank} blank lines, which were left out.")
+    frame = _parse(data, separator)
+    if frame is None or (frame.width > 1 and _has_short_lines(frame, data, separator)):
+        frame = _checked(data, name, separator)
+    if has_header and not n_blank:
+        first = [cell or "" for cell in frame.row(0)] if frame.height else first
+    if is_mac:
+        frame, first = _with_line_ends(frame), [_swapped(cell) for cell in first]
+    return _columns(frame, first, n_blank + 1 if has_header else 0, name)
+
+
+def _columns(frame: Any, first: list[str], n_skipped: int, name: str) -> tuple[Any, Cells]:
+    """The table without the lines above it, its columns named, its numbers numbers."""
+    frame = frame.slice(n_skipped)
+    if frame.height == 0 or frame.width == 0:
+        raise InvalidInput(f"{name} has a header but no rows: there is nothing to cluster.")
+    as_read = first if n_skipped else [f"column_{i + 1}" for i in range(frame.width)]
+    frame.columns = unique_names(as_read)
+    return _with_types(frame), Cells(as_read, frame)
+
+
+def unique_names(header: Sequence[str]) -> list[str]:
+    """Column names, each once: a second "a" becomes "a_2", a nameless third column "column_3"."""
+    names: dict[str, None] = {}
+    last: dict[str, int] = {}
+    for i, cell in enumerate(header):
+        base = name = cell.strip("\ufeff \t\r\n\v\f\xa0") or f"column_{i + 1}"
+        n = last.get(base, 1)
+        while name in names:
+            n += 1
+            name = f"{base}_{n}"
+        last[base] = n
+        names[name] = None
+    return list(names)
+
+
+# ---------------------------------------------------------------- what kind of csv it is
+def _ends_lines_with_cr(data: bytes) -> bool:
+    """Files of the old Macintosh; a carriage return within quotes says nothing."""
+    if b"\r" not in data[:_SAMPLE]:
+        return False
+    bare = re.sub(rb'"[^"]*"', b"", data[:_SAMPLE])
+    return b"\r" in bare and b"\n" not in bare
+
+
+def _separator(data: bytes) -> str:
+    """The separator by which the first lines have as many cells as each other, and more than one."""
+    best, found = (0.9, 1), ","
+    for separator in SEPARATORS:
+        widths = [len(row) for row in _sample(data, separator) if row]
+        if widths and widths[0] > 1:
+            fits = sum(width == widths[0] for width in widths) / len(widths)
+            if (fits, widths[0]) > best:
+                best, found = (fits, widths[0]), separator
+    if best[1] > 1:
+        return found
+    line = data[:_SAMPLE].decode("utf-8", "ignore").lstrip("\r\n").split("\n", 1)[0]
+    bare = re.sub(r'"[^"]*"', "", line)
+    return max(SEPARATORS, key=bare.count) if any(s in bare for s in SEPARATORS) else ","
+
+
+def _sample(data: bytes, separator: str) -> list[list[str]]:
+    """The first rows; the last one is left out where it may be cut."""
+    text = data[:_SAMPLE].decode("utf-8", "ignore")
+    rows: list[list[str]] = []
+    with _any_cell_size():
+        reader = csv.reader(_lines(_without_bare_cr(text)), delimiter=separator)
+        try:
+            for row in reader:
+                rows.append(row)
+                if len(rows) > _SAMPLE_ROWS:
+                    return rows
+        except csv.Error:
+            pass
+    return rows[:-1] if len(data) > _SAMPLE and len(rows) > 1 else rows
+
+
+def _has_header(
+    first: list[str],
+    rows: list[list[str]],
+    name: str,
+    notes: list[str],
+    header: bool | None,
+    asked: Sequence[str],
+) -> bool:
+    found = (
+        _header.find(first, rows, asked) if header is None else _header.Header(header, is_sure=True)
+    )
+    if not found.is_there:
+        hint = "" if header is False else "; say header=True if its first line is one"
+        notes.append(
+            f"{name} {'has' if header is False else 'seems to have'} no header line, so its columns are"
+            f" called column_1, ...{hint}."
+        )
+    elif not found.is_sure:
+        shown = ", ".join(
+            repr(cell if len(cell) <= 40 else cell[:37] + "...") for cell in first[:3]
+        )
+        notes.append(
+            f"The first line of {name} ({shown}{', ...' if len(first) > 3 else ''}) was taken for its"
+            " header; say header=False if it is a row like the others."
+        )
+    return found.is_there
+
+
+# ---------------------------------------------------------------- parsing
+def _parse(data: bytes, separator: str) -> Any:
+    """All lines as a frame of strings, or None where the standard library should look at it."""
+    import polars as pl
+
+    if data.startswith(b"\xef\xbb\xbf") or _has_odd_quotes(data, separator):
+        return None
+    try:
+        return pl.read_csv(data, infer_schema=False, separator=separator, has_header=False)
+    except (pl.exceptions.PolarsError, ValueError):
+        return None
+
+
+def _has_odd_quotes(data: bytes, separator: str) -> bool:
+    """Whether a quote neither opens, nor closes, nor stands beside another: 5" disk, or "a"b."""
+    around = rb'[^"\r\n' + re.escape(separator.encode()) + rb"]"
+    return re.search(rb'"(?<=' + around + rb'")' + around, data) is not None
+
+
+def _has_short_lines(frame: Any, data: bytes, separator: str) -> bool:
+    """Whether a line has too few cells, which polars fills without a word."""
+    if frame[:, -1].null_count() == 0:
+        return False
+    bare = re.sub(rb'"[^"]*"', b"q", data) if b'"' in data else data
+    n_blank = len(re.findall(rb"^\r?\n", bare, re.MULTILINE))
+    return bare.count(separator.encode()) != int((frame.width - 1) * (frame.height - n_blank))
+
+
+def _checked(data: bytes, name: str, separator: str) -> Any:
+    """Read with the standard library, which knows line numbers, and refuse lines that do not fit."""
+    import polars as pl
+
+    text = data.decode()
+    stand_in = _stand_in(text)
+    lines = list(_lines(_without_bare_cr(text, stand_in)))
+    rows, starts = _records(lines, separator, name)
+    if _never_closed("".join(lines[starts[-1] - 1 :]), separator):
+        raise InvalidInput(
+            f'Line {starts[-1]} of {name} opens a quote (") that is never closed; close it, or'
+            ' write each quote within a text as "".'
+        )
+    width = next((len(row) for row in rows if row), 1)
+    ragged = [line for line, row in zip(starts, rows, strict=True) if row and len(row) != width]
+    if ragged:
+        shown = ", ".join(map(str, ragged[:5])) + (", ..." if len(ragged) > 5 else "")
+        raise InvalidInput(
+            f"{len(ragged)} line(s) of {name} do not have the {width} cells of the first line (line"
+            f" {shown}); put texts that hold {SEPARATORS[separator]} between quotes, or save one"
+            " text a line as .txt."
+        )
+    names = [f"column_{i}" for i in range(width)]
+    columns = ([row[i] or None if row else None for row in rows] for i in range(width))
+    frame = pl.DataFrame(dict(zip(names, columns, strict=True)), dict.fromkeys(names, pl.String))
+    if stand_in in text or "\r" not in text:
+        return frame
+    return frame.with_columns(pl.all().str.replace_all(stand_in, "\r", literal=True))
+
+
+def _records(lines: list[str], separator: str, name: str) -> tuple[list[list[str]], list[int]]:
+    """The rows, and the number of the line on which each begins."""
+    reader = csv.reader(lines, delimiter=separator)
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    with _any_cell_size():
+        while True:
+            start = reader.line_num + 1
+            try:
+                row = next(reader, None)
+            except csv.Error as error:
+                raise InvalidInput(f"Line {start} of {name} is not csv ({error}).") from None
+            if row is None:
+                return rows, starts
+            rows.append(row)
+            starts.append(start)
+
+
+def _never_closed(record: str, separator: str) -> bool:
+    try:
+        with _any_cell_size():
+            for _ in csv.reader(_lines(record), delimiter=separator, strict=True):
+                pass
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Lines with their ends, cut at line feeds alone."""
+    return iter(io.StringIO(text, newline="\n"))
+
+
+def _without_bare_cr(text: str, stand_in: str = "\ue000") -> str:
+    """Carriage returns that end no line are part of a cell, but the csv module takes them for ends."""
+    return re.sub("\r(?!\n)", stand_in, text) if "\r" in text else text
+
+
+def _stand_in(text: str) -> str:
+    """A character for private use that the text does not use."""
+    return next(chr(code) for code in range(0xE000, 0xF8FF) if chr(code) not in text)
+
+
+def _with_line_ends(frame: Any) -> Any:
+    import polars as pl
+
+    return frame.with_columns(pl.all().str.replace_many(["\r", "\n"], ["\n", "\r"]))
+
+
+def _swapped(cell: str) -> str:
+    return cell.translate({10: 13, 13: 10})
+
+
+@contextmanager
+def _any_cell_size() -> Iterator[None]:
+    """The csv module refuses cells over 128 KB, by a setting of the whole process: borrow it."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+# ---------------------------------------------------------------- numbers
+def _with_types(frame: Any) -> Any:
+    """Columns of numbers become numbers, where no digit is lost: "007" and "12e5" stay texts."""
+    import polars as pl
+
+    changed = []
+    for column in frame.columns:
+        series = frame[column]
+        for dtype in (pl.Int64, pl.Float64):
+            if _loses(series.head(1_000), dtype) or _loses(series, dtype):
+                continue
+            changed.append(series.cast(dtype))
+            break
+    return frame.with_columns(changed)
+
+
+def _loses(series: Any, dtype: Any) -> bool:
+    import polars as pl
+
+    cast = series.cast(dtype, strict=False)
+    if cast.null_count() != series.null_count() or cast.null_count() == len(cast):
+        return True
+    if dtype == pl.Int64:
+        return not bool((cast.cast(pl.String) == series).all())
+    return not (cast.is_finite().all() and bool(series.str.contains(_FLOAT).all()))

@@ -1,0 +1,159 @@
+"""parquet -> a polars DataFrame, once its own account of rows and sizes shows that there is room.
+
+A parquet file of half a megabyte can hold 150 million rows. Its last part says so, in Thrift's
+compact protocol, and polars does not show it; so the few fields that matter are read here.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any, NamedTuple
+
+from coterie._memory import allowed_memory
+from coterie.errors import InvalidInput
+from coterie.text._room import too_large
+
+# Thrift's types, as the compact protocol numbers them
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_WHOLE = (4, 5, 6)
+_DEPTH = 16  # the footer nests no deeper than about six levels
+_MARK = b"PAR1"
+# Memory, in bytes: of a value in a frame, and of a row's text as a Python string
+_PER_VALUE, _PER_ROW = 16, 80
+
+
+class _Footer(NamedTuple):
+    n_rows: int
+    n_values: int
+    n_bytes: int  # uncompressed
+
+
+def read(raw: bytes, name: str) -> Any:
+    """The frame, or a sentence about why there is none."""
+    import polars as pl
+
+    damaged = InvalidInput(
+        f"{name} is not a parquet file that can be read: damaged, cut short or of another kind."
+    )
+    try:
+        footer = _footer(raw)
+    except (ValueError, IndexError):
+        raise damaged from None
+    need = 2 * footer.n_bytes + _PER_VALUE * footer.n_values + _PER_ROW * footer.n_rows
+    if need > allowed_memory():
+        raise too_large(f"{name} holds {footer.n_rows:,} rows", need)
+    try:
+        frame = pl.read_parquet(io.BytesIO(raw))
+    except BaseException as error:  # polars panics on some broken files, which is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        raise damaged from None
+    # one long text in a dictionary may be the text of every row
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    need = sum(int(frame[column].str.len_bytes().sum() or 0) for column in texts)
+    if need > allowed_memory():
+        raise too_large(f"{name} holds {footer.n_rows:,} rows of long texts", need)
+    return frame
+
+
+def _footer(raw: bytes) -> _Footer:
+    """What the file says of itself; ValueError or IndexError if it says nothing sensible."""
+    size = int.from_bytes(raw[-8:-4], "little")
+    if len(raw) < 12 or raw[:4] != _MARK or raw[-4:] != _MARK or size > len(raw) - 12:
+        raise ValueError("no parquet file")
+    about = _Thrift(raw[-8 - size : -8]).struct()
+    n_rows, groups = _count(about.get(3)), about.get(4)
+    n_values = n_bytes = 0
+    if not isinstance(groups, list):
+        raise ValueError("no row groups")
+    if n_rows != sum(_count(group.get(3)) for group in groups):
+        raise ValueError("the row groups have other rows")
+    for group in groups:
+        for column in group.get(1, []):
+            chunk = column.get(3)
+            n_values += _count(chunk.get(5))
+            n_bytes += _count(chunk.get(6))
+            start = chunk.get(11, chunk.get(9))
+            if not 4 <= _count(start) <= _count(start) + _count(chunk.get(7)) <= len(raw):
+                raise ValueError("a column lies outside of the file")
+    return _Footer(n_rows, n_values, n_bytes)
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ValueError("not a count")
+    return value
+
+
+class _Thrift:
+    """A reader of Thrift's compact protocol: structs as {field number: value}."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content, self.at = content, 0
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        if depth > _DEPTH:
+            raise ValueError("nested too deeply")
+        found: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            step = head >> 4
+            number = number + step if step else self._signed()
+            found[number] = self._value(head & 15, depth, in_list=False)
+        return found
+
+    def _value(self, kind: int, depth: int, in_list: bool) -> Any:
+        if kind in (_TRUE, _FALSE):
+            return self._byte() == _TRUE if in_list else kind == _TRUE
+        if kind in _WHOLE:
+            return self._signed()
+        if kind == _STRUCT:
+            return self.struct(depth + 1)
+        if kind in (_LIST, _SET):
+            return self._list(depth + 1)
+        if kind == _MAP:
+            return self._map(depth + 1)
+        size = {_BYTE: 1, _DOUBLE: 8}.get(kind)
+        if kind == _BINARY:
+            size = self._unsigned()
+        if size is None or self.at + size > len(self.content):
+            raise ValueError("an unknown type, or cut short")
+        self.at += size
+        return self.content[self.at - size : self.at]
+
+    def _list(self, depth: int) -> list[Any]:
+        head = self._byte()
+        size = head >> 4 if head >> 4 != 15 else self._unsigned()
+        if depth > _DEPTH or size > len(self.content):
+            raise ValueError("a list that cannot be")
+        return [self._value(head & 15, depth, in_list=True) for _ in range(size)]
+
+    def _map(self, depth: int) -> dict[Any, Any]:
+        size = self._unsigned()
+        if depth > _DEPTH or size > len(self.content):
+            raise ValueError("a map that cannot be")
+        kinds = self._byte() if size else 0
+        pairs = [
+            (self._value(kinds >> 4, depth, True), self._value(kinds & 15, depth, True))
+            for _ in range(size)
+        ]
+        return dict(enumerate(pairs))
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self.content[self.at - 1]
+
+    def _unsigned(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value
+            shift += 7
+            if shift > 63:
+                raise ValueError("a number that is too long")
+
+    def _signed(self) -> int:
+        value = self._unsigned()
+        return value >> 1 ^ -(value & 1)

@@ -1,0 +1,161 @@
+"""Memory: what is too large, or never ends, is refused before it is read."""
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from coterie import _memory
+from coterie._memory import allowed_memory
+from coterie.errors import InvalidInput
+from coterie.text.readers import read
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", "5MB")
+
+
+def refused(data: object) -> str:
+    with pytest.raises(InvalidInput) as caught:
+        read(data)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    return sentence
+
+
+# ---------------------------------------------------------------- the bound
+@pytest.mark.parametrize(
+    ("said", "size"),
+    [
+        ("8GB", 8 * 10**9),
+        ("1.5 GiB", 3 * 2**29),
+        ("512mb", 512 * 10**6),
+        ("1000", 1000),
+        ("2T", 2 * 10**12),
+    ],
+)
+def test_the_bound_can_be_set(monkeypatch, said, size):
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", said)
+    assert allowed_memory() == size
+
+
+@pytest.mark.parametrize("said", ["lots", "-1GB", "0", "8XB", "GB"])
+def test_a_bound_that_is_no_size(monkeypatch, said):
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", said)
+    with pytest.raises(InvalidInput, match="COTERIE_MAX_MEMORY"):
+        allowed_memory()
+
+
+@pytest.mark.parametrize(
+    ("groups", "file"),
+    [
+        ("0::/a/b\n", "a/memory.max"),
+        ("0::/a/b\n", "memory.max"),
+        ("4:cpu,memory:/a\n0::/\n", "memory/a/memory.limit_in_bytes"),
+        ("4:memory:/elsewhere\n", "memory/memory.limit_in_bytes"),
+    ],
+)
+def test_the_limit_of_a_container(monkeypatch, tmp_path, groups, file):
+    monkeypatch.delenv("COTERIE_MAX_MEMORY", raising=False)
+    (tmp_path / "groups").write_text(groups)
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text("1000000\n")
+    monkeypatch.setattr(_memory, "_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(_memory, "_GROUP_FOLDER", tmp_path)
+    assert allowed_memory() == 750_000
+    (tmp_path / file).write_text("max\n")
+    assert allowed_memory() > 750_000
+
+
+# ---------------------------------------------------------------- what does not fit
+def test_a_large_file(tmp_path, little):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"text\n" + b"some words\n" * 100_000)
+    sentence = refused(path)
+    assert "holds 1.1 MB" in sentence
+    assert "5.0 MB" in sentence
+    assert "COTERIE_MAX_MEMORY" in sentence
+    with open(path, "rb") as file:
+        assert "gives more than" in refused(file)
+    assert "gives more than" in refused(io.StringIO(path.read_text()))
+
+
+def test_gzip_that_grows(tmp_path, little):
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(gzip.compress(b"text\n" + b"some words\n" * 1_000_000))
+    assert path.stat().st_size < 100_000
+    assert "unpacks to more than" in refused(path)
+
+
+def test_parquet_of_many_rows(tmp_path, little):
+    path = tmp_path / "x.parquet"
+    pl.select(pl.lit("a b").repeat_by(1_000_000).explode().alias("text")).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    assert "holds 1,000,000 rows" in refused(path)
+
+
+def test_parquet_of_one_long_text_for_all_rows(tmp_path, little):
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"text": ["x y " * 50_000] * 100}).write_parquet(path)
+    assert path.stat().st_size < 100_000
+    assert "rows of long texts" in refused(path)
+
+
+def test_a_folder_of_many_texts(tmp_path, little):
+    for i in range(8):
+        (tmp_path / f"{i}.txt").write_bytes(b"words " * 30_000)
+    assert "memory" in refused(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_pipes_and_devices(tmp_path):
+    os.mkfifo(tmp_path / "x.csv")
+    assert "not a regular file" in refused(tmp_path / "x.csv")
+    for device in ("/dev/zero", "/dev/null"):
+        if Path(device).exists():
+            link = tmp_path / f"{Path(device).name}.csv"
+            link.symlink_to(device)
+            assert "not a regular file" in refused(link)
+
+
+def test_a_stream_that_never_ends(little):
+    class Endless:
+        def read(self, size: int = -1) -> bytes:
+            return b"words " * 100_000
+
+    assert "gives more than" in refused(Endless())
+
+
+def test_standard_input_that_never_ends():
+    """`yes | coterie predict`: read up to the bound, in a process that may not take much more."""
+    code = (
+        "from coterie.text.readers import read\n"
+        "from coterie.errors import InvalidInput\n"
+        "try:\n read('-')\nexcept InvalidInput as error:\n print(error)"
+    )
+    with open("/dev/zero", "rb") as zero:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            stdin=zero,
+            capture_output=True,
+            env={**os.environ, "COTERIE_MAX_MEMORY": "50MB"},
+            check=True,
+        )
+    assert b"gives more than 10.0 MB" in done.stdout
+
+
+def test_a_name_that_is_too_long():
+    assert "is one text, not a file" in refused("a" * 5_000)
+
+
+def test_what_fits_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", "60MB")
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"id,text\n" + b"7,some words of a text\n" * 400_000)
+    assert len(read(path)) == 400_000
