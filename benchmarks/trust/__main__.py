@@ -44,6 +44,16 @@ ATTACKS = {
     "checkpoints": Attack("checkpoints, mutated and signed again", NONE, 5_000, _cases("models:saved_run")),
     "matrices": Attack("sparse matrices with mutated index arrays", NONE, 5_000, _cases("inputs:matrix")),
     "vectors": Attack("files of word vectors and seeds, mutated", NONE, 5_000, _cases("inputs:knowledge")),
+    "tables": Attack("tables of all kinds, mutated", NONE, 5_000, _cases("tables:mutated")),
+    "round-trips": Attack("random csv and JSON lines there and back", "all exact", 5_000,
+                          _from("tables", "round_trips"), ("exact", "changed", "refused")),
+    "kills": Attack("SIGKILLs during fit, save and checkpoint writing", "0 lost, 0 changed, 0 leftovers",
+                    300, _from("kills", "measure"),
+                    ("kills", "between_renames", "lost", "changed", "leftovers")),
+    "races": Attack("two processes on one output or checkpoint", "one wins, one is told, 0 lost", 50,
+                    _from("races", "measure"), ("races", "lost", "tracebacks", "leftovers")),
+    "checks": Attack("checking a matrix of a million documents", "at most .02 of a fit", 1_000_000,
+                     _from("checks", "measure"), ("checks_s", "fit_s", "share")),
 }  # fmt: skip
 
 

@@ -111,6 +111,12 @@ def _next(child: _Child, numbers: Any, open_ones: dict[Any, _Child]) -> None:
     open_ones[child.out] = child
 
 
+def is_sentence(error: Exception) -> bool:
+    """Whether a refusal is one sentence to read."""
+    said = str(error)
+    return "\n" not in said.strip() and said.endswith((".", "?", "!")) and len(said) < 2000
+
+
 def serve(case: Callable[[int, int], str], seed: int) -> None:
     """The child: a number a line in, a verdict a line out."""
     answers = sys.stdout

@@ -18,7 +18,8 @@ from coterie import GPUDMM, GSDMM, metrics, urns
 from coterie.errors import CoterieError
 
 from . import mutate
-from .models import SEEDS, TEXTS, VECTORS, _is_sentence
+from .cases import is_sentence
+from .models import SEEDS, TEXTS, VECTORS
 
 FORMS = ("csr", "csc", "coo", "bsr", "lil", "dia")
 PARTS = {
@@ -54,7 +55,7 @@ def matrix(number: int, seed: int) -> str:
     try:
         found = _through(door, X)
     except CoterieError as error:
-        return "refused" if _is_sentence(error) else f"not a sentence: {error!r}"
+        return "refused" if is_sentence(error) else f"not a sentence: {error!r}"
     if honest is None:
         return f"accepted a {form} whose arrays do not fit"
     twin = _through(door, honest)  # words in another order are added up in another order
@@ -200,6 +201,6 @@ def knowledge(number: int, seed: int) -> str:
         else:
             model = GPUDMM(4, word_vectors=path, **how).fit(TEXTS)
     except CoterieError as error:
-        return "refused" if _is_sentence(error) else f"not a sentence: {error!r}"
+        return "refused" if is_sentence(error) else f"not a sentence: {error!r}"
     sums = model.predict_proba(TEXTS).sum(axis=1)
     return "fine" if np.all((np.abs(sums - 1) < 1e-6) | (sums == 0)) else f"adds up to {sums}"

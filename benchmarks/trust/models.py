@@ -24,6 +24,7 @@ from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM, checkpoint, cluster
 from coterie.errors import CoterieError
 
 from . import mutate
+from .cases import is_sentence
 
 TEXTS = [
     "oven bread recipe", "bread dough recipe flour", "bike ride gear", "gear bike ride ride",
@@ -84,11 +85,11 @@ def folder(number: int, seed: int) -> str:
     try:
         found = coterie.load(target)
     except CoterieError as error:
-        return "refused" if _is_sentence(error) else f"not a sentence: {error!r}"
+        return "refused" if is_sentence(error) else f"not a sentence: {error!r}"
     try:
         return _use_clustering(found) if hasattr(found, "rows") else _use(found)
     except CoterieError as error:
-        return "refused" if _is_sentence(error) else f"not a sentence: {error!r}"
+        return "refused" if is_sentence(error) else f"not a sentence: {error!r}"
 
 
 def _mutated(
@@ -139,11 +140,6 @@ def _write(target: Path, files: dict[str, bytes], arrays: dict[str, Any], config
     files["config.json"] = json.dumps(config).encode()
     for name, content in files.items():
         (target / name).write_bytes(content)
-
-
-def _is_sentence(error: Exception) -> bool:
-    said = str(error)
-    return "\n" not in said.strip() and said.endswith((".", "?", "!")) and len(said) < 2000
 
 
 def _use(model: Any) -> str:
@@ -277,7 +273,7 @@ def saved_run(number: int, seed: int) -> str:
     try:
         model = _runs()[name](n_sweeps=_MORE, checkpoint=path).fit(TEXTS)
     except CoterieError as error:
-        return "refused" if _is_sentence(error) else f"not a sentence: {error!r}"
+        return "refused" if is_sentence(error) else f"not a sentence: {error!r}"
     finally:
         path.unlink(missing_ok=True)
     if not may_differ and (model.labels_ != expected).any():

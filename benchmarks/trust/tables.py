@@ -1,35 +1,31 @@
 """Random tables through reading and writing, and damaged ones through reading.
 
 `round_trips` writes tables of every shape, lets coterie read them and write them back with its
-columns, and compares cell by cell what an independent reader finds. `mutated` damages tables and
-counts what reading them comes to: rows, a sentence, or something that must not happen.
+columns, and compares cell by cell what an independent reader finds. `mutated` damages a table, which is
+then read, or refused in a sentence.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import multiprocessing
 import os
 import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.trust import made
+from benchmarks.trust.cases import is_sentence
 from coterie.cli import tables
 from coterie.cli.fit import like
 from coterie.errors import InvalidInput
 from coterie.text import readers
 
-LIMIT = 10.0  # seconds a case may take
 MEMORY = "1GB"  # for the reading of damaged tables
 KEPT = 20  # failures that are returned
 NAMES = ("cluster", "probability", "outlier_score")
@@ -51,20 +47,18 @@ def round_trips(n: int, seed: int = 0) -> dict[str, Any]:
     return {**counts, "failures": failures}
 
 
-def mutated(n: int, seed: int = 0) -> dict[str, Any]:
-    """Read n damaged tables, in a process of their own."""
-    counts = Counter(
-        {"tables": 0, "read": 0, "refused": 0, "raw exceptions": 0, "crashes": 0, "hangs": 0}
-    )
-    failures: list[str] = []
-    with _reader() as ask:
-        for i in range(n):
-            name, content = made.damaged(seed, i)
-            outcome, detail = ask(name, content)
-            counts.update(["tables", outcome])
-            if outcome not in ("read", "refused") and len(failures) < KEPT:
-                failures.append(f"{name} {i} of seed {seed}: {outcome} ({detail})")
-    return {**counts, "failures": failures}
+def mutated(number: int, seed: int) -> str:
+    """One damaged table, for `cases.run`: read, or refused in a sentence."""
+    os.environ["COTERIE_MAX_MEMORY"] = MEMORY
+    name, content = made.damaged(seed, number)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(content)
+        try:
+            readers.read(path)
+        except InvalidInput as error:
+            return "refused" if is_sentence(error) else f"not a sentence: {error}"
+    return "fine"
 
 
 # ---------------------------------------------------------------- csv there and back
@@ -153,74 +147,3 @@ def _numbers(cells: list[Any]) -> list[Any]:
     """Our columns as numbers; whatever else is there as it is."""
     values = [cell[1] if isinstance(cell, tuple) else cell for cell in cells]
     return [float(v) if re.fullmatch(r"-?[\d.]+(e-?\d+)?", str(v)) else v for v in values]
-
-
-@contextmanager
-def _reader() -> Iterator[Callable[[str, bytes], tuple[str, str]]]:
-    """A process that reads files, started again whenever it dies or hangs."""
-    context = multiprocessing.get_context("spawn")
-    running: dict[str, Any] = {}
-
-    def start() -> None:
-        here, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there,), daemon=True)
-        process.start()
-        there.close()
-        running.update(process=process, pipe=here)
-        here.recv()  # it has imported what it needs: not part of a case's time
-
-    def ask(name: str, content: bytes) -> tuple[str, str]:
-        if not running:
-            start()
-        outcome = ("hangs", f"more than {LIMIT:g} s")
-        try:
-            running["pipe"].send((name, content))
-            if running["pipe"].poll(LIMIT):
-                answer: tuple[str, str] = running["pipe"].recv()
-                return answer
-        except (EOFError, OSError):
-            running["process"].join()
-            outcome = ("crashes", f"exit code {running['process'].exitcode}")
-        stop()
-        return outcome
-
-    def stop() -> None:
-        if running:
-            running["process"].kill()
-            running["process"].join()
-            running["pipe"].close()
-            running.clear()
-
-    try:
-        yield ask
-    finally:
-        stop()
-
-
-def _serve(pipe: Connection) -> None:
-    os.environ["COTERIE_MAX_MEMORY"] = MEMORY
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 2)  # polars reports its panics there
-    readers.read(["a text"])
-    pipe.send("ready")
-    with tempfile.TemporaryDirectory() as folder:
-        while True:
-            try:
-                name, content = pipe.recv()
-            except EOFError:
-                return
-            path = Path(folder, name)
-            path.write_bytes(content)
-            pipe.send(_outcome(path))
-
-
-def _outcome(path: Path) -> tuple[str, str]:
-    try:
-        readers.read(path)
-    except InvalidInput as error:
-        sentence = str(error)
-        is_plain = "\n" not in sentence and sentence.endswith((".", "?"))
-        return ("refused", sentence) if is_plain else ("raw exceptions", sentence)
-    except BaseException as error:  # everything that must not come out
-        return "raw exceptions", f"{type(error).__name__}: {error}"[:500]
-    return "read", ""

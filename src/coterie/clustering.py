@@ -304,12 +304,11 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
     fitted, documents = saved.fitted, folder / io.DOCUMENTS
     if saved.documents is None or saved.corpus is None:
         raise damaged(documents, "it is missing")
+    column, ids, n_rows = fitted.get("column"), fitted.get("ids"), saved.per_row["labels"].size
     try:
-        rows = readers.from_parquet(saved.documents, fitted.get("column"), fitted.get("ids"))
+        rows = readers.from_parquet(saved.documents, column, ids, n_rows)
     except ValueError as error:
         raise damaged(documents, str(error).rstrip(".")) from None
-    if len(rows) != saved.per_row["labels"].size:
-        raise damaged(documents, "it has another number of rows than the labels")
     try:
         return Clustering(
             rows=rows,

@@ -28,8 +28,8 @@ class _Footer(NamedTuple):
     n_bytes: int  # uncompressed
 
 
-def read(raw: bytes, name: str) -> Any:
-    """The frame, or a sentence about why there is none."""
+def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
+    """The frame, of `n_rows` rows if that is known, or a sentence about why there is none."""
     import polars as pl
 
     damaged = InvalidInput(
@@ -39,6 +39,8 @@ def read(raw: bytes, name: str) -> Any:
         footer = _footer(raw)
     except (ValueError, IndexError):
         raise damaged from None
+    if n_rows not in (None, footer.n_rows):
+        raise InvalidInput(f"{name} has {footer.n_rows:,} rows, not {n_rows:,}.")
     need = 2 * footer.n_bytes + _PER_VALUE * footer.n_values + _PER_ROW * footer.n_rows
     if need > allowed_memory():
         raise too_large(f"{name} holds {footer.n_rows:,} rows", need)
@@ -73,7 +75,7 @@ def _footer(raw: bytes) -> _Footer:
             chunk = column.get(3)
             n_values += _count(chunk.get(5))
             n_bytes += _count(chunk.get(6))
-            start = chunk.get(11, chunk.get(9))
+            start = chunk.get(11) or chunk.get(9)  # some writers say 0 for no dictionary
             if not 4 <= _count(start) <= _count(start) + _count(chunk.get(7)) <= len(raw):
                 raise ValueError("a column lies outside of the file")
     return _Footer(n_rows, n_values, n_bytes)
