@@ -14,10 +14,13 @@ DEV := .venv/.dev-installed
 BENCH := .venv/.bench-installed
 DOCS := .venv/.docs-installed
 
-.PHONY: help install check fix test bench demo docs build clean
+# Seeds that `make test-seeds` tries, in the place of those that the tests name.
+SEEDS ?= $(shell seq 1 50)
+
+.PHONY: help install check fix test test-seeds bench demo docs build clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 install: $(DEV) ## create .venv with coterie (editable) and the development tools
 
@@ -33,6 +36,14 @@ fix: $(DEV) ## format, and mend what ruff can mend
 
 test: $(DEV) ## run the tests (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest $(ARGS)
+
+test-seeds: $(DEV) ## run the tests that draw with 50 other seeds (SEEDS="1 2 3" for these)
+	failed=""; \
+	for seed in $(SEEDS); do \
+	  echo "COTERIE_TEST_SEED=$$seed"; \
+	  COTERIE_TEST_SEED=$$seed $(BIN)/python -m pytest -q -m chance $(ARGS) || failed="$$failed $$seed"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed with COTERIE_TEST_SEED:$$failed"; exit 1; fi
 
 bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part; "papers"; "peers")
 	$(BIN)/python -m benchmarks $(or $(ARGS),all)
