@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from coterie._arrays import plain, plain_matrix
+from coterie._sentence import parameter
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
@@ -60,6 +62,7 @@ def from_matrix(
     X: Any, owner: str, sample_weight: npt.ArrayLike | None = None, tie: bool = False
 ) -> Corpus:
     """Check a sparse matrix or 2-D array of word counts and make a corpus of it."""
+    X = plain_matrix(X, owner)
     matrix = X.tocsr() if sparse.issparse(X) else _dense_to_csr(X, owner)
     amount = _whole_numbers(matrix, owner)
     if matrix.shape[1] > INT32_MAX:
@@ -142,9 +145,7 @@ def _check_totals(counts: Counts, owner: str) -> None:
 
 
 def _dense_to_csr(X: Any, owner: str) -> Any:
-    array = np.asarray(X)
-    if array.dtype == np.float16:
-        array = array.astype(np.float32)
+    array = plain(X, f"X of {owner}")
     if array.ndim != 2:
         raise InvalidInput(
             f"X of {owner} has {array.ndim} dimension(s); pass a 2-D matrix of word counts"
@@ -216,12 +217,13 @@ def _has_repeats(matrix: Any) -> bool:
 def _weights(sample_weight: npt.ArrayLike | None, n_rows: int, owner: str) -> npt.NDArray[np.int64]:
     if sample_weight is None:
         return np.ones(n_rows, np.int64)
-    weight = np.asarray(sample_weight)
+    of = parameter("sample_weight", owner)
+    weight = plain(sample_weight, of)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     if weight.shape != (n_rows,):
         raise InvalidInput(
-            f"sample_weight of {owner} has shape {weight.shape}; give one whole number for each of"
+            of + f" has shape {weight.shape}; give one whole number for each of"
             f" the {n_rows} documents."
         )
     ok = weight.dtype.kind in "biu" or (
@@ -231,7 +233,7 @@ def _weights(sample_weight: npt.ArrayLike | None, n_rows: int, owner: str) -> np
     )
     if not ok or (weight < 0).any() or (weight > INT32_MAX).any():
         raise InvalidInput(
-            f"sample_weight of {owner} must be whole numbers from 0 to 2^31 - 1: a document of weight"
+            of + " must be whole numbers from 0 to 2^31 - 1: a document of weight"
             " 3 counts as three identical documents."
         )
     return weight.astype(np.int64)

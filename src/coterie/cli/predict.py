@@ -75,7 +75,7 @@ def _read(file: str, text: str | None, before: str | None, encoding: str | None)
         try:
             return readers.read(source, text=before, encoding=encoding)
         except InvalidInput as error:
-            if not str(error).startswith("There is no column"):
+            if error.kind != "no_such_column":
                 raise
         if file == "-":
             source.seek(0)

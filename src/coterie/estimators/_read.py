@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie import counts
+from coterie import _arrays, counts
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
 from coterie.text import vocabulary
@@ -22,15 +22,15 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
             f"X of {owner} is a single string, which would be read letter by letter; pass a list of"
             " texts: [text] for one document."
         )
-    if isinstance(X, dict | set | frozenset):
+    if isinstance(X, dict | set | frozenset) and not sparse.issparse(X):  # dok is a dict
         raise InvalidInput(
             f"X of {owner} is a {type(X).__name__}, whose rows have no order; pass a list of texts,"
             " a list of token lists or a matrix of word counts."
         )
     if sparse.issparse(X) or getattr(X, "ndim", 1) != 1:
-        return "matrix", X
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":
-        return "matrix", X  # scikit-learn says what is wrong with a single column
+        return "matrix", _arrays.plain_matrix(X, owner)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":  # scikit-learn says it is no matrix
+        return "matrix", _arrays.plain_matrix(X, owner)
     if not isinstance(X, Sequence):
         try:
             X = list(X)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from coterie._sentence import example, parameter
 from coterie.errors import InvalidInput
 
 _MARKS = (  # the longer first: UTF-32's mark begins with UTF-16's
@@ -37,7 +38,7 @@ def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | No
     lost = text.count("\ufffd")
     note = f"{name} is not UTF-8; it was read as {found}"
     note += f", in which {lost} characters are unknown" if lost else ""
-    return text.encode(), f"{note} (say encoding='...' if letters look wrong)."
+    return text.encode(), f"{note} (say " + example("encoding") + " if letters look wrong)."
 
 
 def _named(raw: bytes, encoding: str, name: str) -> bytes:
@@ -45,13 +46,16 @@ def _named(raw: bytes, encoding: str, name: str) -> bytes:
         return raw.decode(encoding).encode("utf-8", "replace")
     except LookupError:
         raise InvalidInput(
-            f"encoding is {encoding!r}, which Python does not know; try 'utf-8', 'latin-1', 'cp1252',"
+            parameter("encoding")
+            + f" is {encoding!r}, which Python does not know; try 'utf-8', 'latin-1', 'cp1252',"
             " or leave it out."
         ) from None
     except UnicodeError as error:
         where = f" (first at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise InvalidInput(
-            f"{name} is not valid {encoding}{where}; leave encoding out to have it found."
+            f"{name} is not valid {encoding}{where}; leave "
+            + parameter("encoding")
+            + " out to have it found."
         ) from None
 
 
