@@ -18,7 +18,10 @@ DOCS := .venv/.docs-installed
 KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py metropolis.py uncollapsed.py \
 	em.py promoted.py promoted_law.py seeds.py knowing.py forged.py lying_matrices.py counts.py edges.py)
 
-.PHONY: help install check fix test test-bounds fuzz bench demo docs build clean
+# Seeds that `make test-seeds` tries, in the place of those that the tests name.
+SEEDS ?= $(shell seq 1 50)
+
+.PHONY: help install check fix test test-bounds test-seeds fuzz bench demo docs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -43,6 +46,14 @@ test-bounds: $(DEV) ## run the kernels' tests with every array index checked (ab
 
 fuzz: $(DEV) ## attack it: mutated files, lying matrices, kills, races (ARGS="folders --quick" for a part)
 	$(BIN)/python -m benchmarks.trust $(ARGS)
+
+test-seeds: $(DEV) ## run the tests that draw with 50 other seeds (SEEDS="1 2 3" for these)
+	failed=""; \
+	for seed in $(SEEDS); do \
+	  echo "COTERIE_TEST_SEED=$$seed"; \
+	  COTERIE_TEST_SEED=$$seed $(BIN)/python -m pytest -q -m chance $(ARGS) || failed="$$failed $$seed"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "failed with COTERIE_TEST_SEED:$$failed"; exit 1; fi
 
 bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part; "papers"; "peers")
 	$(BIN)/python -m benchmarks $(or $(ARGS),all)

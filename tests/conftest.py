@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from chance import OFFSET, moved
+from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,15 +34,37 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / f"numba-{_kernel_
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A first call compiles for seconds, so a time limit per example would only measure that. The same
-# examples every time: a run is green or red for what it tests.
+# examples every time: a run is green or red for what it tests. COTERIE_TEST_SEED names other ones.
 settings.register_profile("coterie", deadline=None, derandomize=True)
-settings.load_profile("coterie")
+settings.register_profile("other seeds", deadline=None, database=None)
+settings.load_profile("other seeds" if OFFSET else "coterie")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Other examples for hypothesis, but the same ones for the same COTERIE_TEST_SEED."""
+    if OFFSET and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(moved(0))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test-seeds` runs: whatever COTERIE_TEST_SEED changes."""
+    for item in items:
+        drawn = is_hypothesis_test(getattr(item, "obj", None))
+        if drawn or "any_seed" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.chance)
+
+
+@pytest.fixture(autouse=True)
+def _no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run without a seed asks the system for one; in the tests it gets the same one every time."""
+    monkeypatch.setattr("coterie.sampler.secrets.randbits", random.Random(moved(0)).getrandbits)
 
 
 @pytest.fixture(params=[0, 1, 20140824], ids="seed{}".format)
 def any_seed(request: pytest.FixtureRequest) -> int:
     """Each of three seeds: what holds must not hold by luck."""
-    return int(request.param)
+    return moved(int(request.param))
 
 
 @pytest.fixture(scope="session")

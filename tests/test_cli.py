@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -450,13 +449,19 @@ class TestProcess:
         ]
         (tmp_path / "many.txt").write_text("\n".join(lines))
         code = (
-            "import sys\n"
+            "import signal, sys, time\n"
             "from coterie.cli import main\n"
             "from coterie.cli.progress import Stages\n"
             "show = Stages.sweep\n"
             "def sweep(self, event):\n"
             "    show(self, event)\n"
+            "    if event.record.sweep > 1:\n"
+            "        return\n"
+            "    heard, take = [], signal.getsignal(signal.SIGINT)\n"
+            "    signal.signal(signal.SIGINT, lambda *what: (take(*what), heard.append(1)))\n"
             "    print('sweep', file=sys.stderr, flush=True)\n"
+            "    while not heard:\n"
+            "        time.sleep(0.01)\n"
             "Stages.sweep = sweep\n"
             "sys.exit(main(['fit', 'many.txt', '--sweeps', '100000', '--json']))"
         )
@@ -471,7 +476,6 @@ class TestProcess:
         for line in started.stderr:
             if line == "sweep\n":
                 break
-        time.sleep(0.05)
         started.send_signal(signal.SIGINT)
         out, _ = started.communicate(timeout=120)
         assert started.returncode == 0

@@ -15,7 +15,7 @@ import pytest
 
 import coterie
 import coterie.model
-from coterie import GSDMM, GSDPMM
+from coterie import GSDMM, GSDPMM, sampler
 from coterie.demo import make_corpus
 
 KINDS = {
@@ -178,9 +178,37 @@ def test_other_seeds_differ(kind: str, docs: list[list[str]]) -> None:
 
 
 @EVERY_KIND
-def test_no_seed_differs_every_time(kind: str, docs: list[list[str]]) -> None:
-    model = make(kind, None)
-    assert (model.fit(docs).labels_ != model.fit(docs).labels_).any()
+def test_no_seed_means_a_key_of_the_systems(
+    kind: str, docs: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels may agree by chance; that every fit asks for its own 64 bits cannot."""
+    given = iter([11, 12])
+    runs: list[sampler.Run] = []
+    run = sampler.run
+    monkeypatch.setattr(sampler.secrets, "randbits", lambda bits: {64: lambda: next(given)}[bits]())
+    monkeypatch.setattr(sampler, "run", lambda *how: runs.append(run(*how)) or runs[-1])
+    model = make(kind, None, n_sweeps=2)
+    model.fit(docs).fit(docs)
+    assert [found.key for found in runs] == [11, 12]
+
+
+def test_the_system_gives_other_keys_every_time() -> None:
+    code = (
+        "import numpy as np\n"
+        "from coterie import counts, sampler, urns\n"
+        "from coterie.backends import get_backend\n"
+        "corpus = counts.from_matrix(np.eye(3, dtype=int), 'a test').counts\n"
+        "urn = urns.finite(2, 0.1, urns.per_word(0.1, 3))\n"
+        "plan = sampler.Plan(n_sweeps=1, init='one', key=None)\n"
+        "print(*(sampler.run(corpus, urn, plan, get_backend()).key for _ in range(2)))\n"
+    )
+    run = [sys.executable, "-c", code]
+    keys = {
+        int(key)
+        for _ in range(2)
+        for key in subprocess.run(run, capture_output=True, check=True).stdout.split()
+    }
+    assert len(keys) == 4  # of 2**64: two are equal once in 3 * 10**18 times
 
 
 @pytest.mark.parametrize("make_state", [np.random.RandomState, np.random.default_rng])

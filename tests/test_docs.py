@@ -50,6 +50,22 @@ def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         pytest.skip(f"coterie.report.data is not there: blocks at lines {left_out} did not run")
 
 
+def test_each_seed_of_the_readme_finds_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the comments beside the example say."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {}
+    code = next(code for _, code in blocks(ROOT / "README.md", "python") if "seeds=" in code)
+    exec(compile(f"import coterie\n{code}", "README.md", "exec"), namespace)
+    groups = namespace["groups"]
+    assert groups.names == ["Food", "Sport"]
+    assert groups.model.frozen.size.tolist() == [2, 2]
+    assert groups.n_missing == 0
+    found = groups.seed_report().to_dicts()
+    assert all(seed["documents"] == 2 for seed in found), found
+
+
 def test_no_block_is_missed() -> None:
     """A block in a language that no test knows would go untested."""
     for page in PAGES:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chance import LUCK, fit, moved, surprise
 from safetensors.numpy import save
-from test_exact_posterior import KEYS, NARROW, P_MIN, TIED, fit, posterior
+from test_exact_posterior import KEYS, NARROW, TIED, posterior
 from test_exact_posterior import URNS as EXACT_URNS
 from test_oracle import run_python
 from tiny import corpus, first_seen, promoted, random_corpus, random_labels, seeded
@@ -268,6 +269,7 @@ RANDOMLY = {
 }
 
 
+@pytest.mark.chance
 @pytest.mark.parametrize("name", RANDOMLY)
 def test_a_random_order_keeps_the_posterior(name, monkeypatch):
     monkeypatch.setattr(state_room, "wants_relayout", lambda state, sweep: sweep % 16 == 0)
@@ -276,26 +278,25 @@ def test_a_random_order_keeps_the_posterior(name, monkeypatch):
     runs = [cells(counts, urn, key, 2000) for key in KEYS]
     for seen in (*runs, sum(runs, Counter())):
         assert all(exact.get(z, 0.0) > 0.0 for z in seen)
-        assert fit(seen, exact) > P_MIN
+        assert fit(seen, exact) > LUCK
     wrong = urn._replace(
         open_weight=2 * urn.open_weight, size_prior=2 * urn.size_prior, seed_weight=urn.seed_weight * 0.5
     )  # fmt: skip
-    assert fit(sum(runs, Counter()), posterior(counts, wrong)) < P_MIN**2
+    assert fit(sum(runs, Counter()), posterior(counts, wrong)) < LUCK
 
 
 # ------------------------------------------------------------------------------------------- start
 
 
+@pytest.mark.chance
 def test_a_start_in_the_seeds_is_uniform_over_them():
     counts = random_corpus(4000, V, 3, 1)
     urn = seeded(
         urns.process(3.0, BETA), aabc=100.0, hhz=0.01, q=1.0
     )  # whatever they weigh or hold
-    z = first_state(counts, urn, "seeds", 5, BACKEND).z
-    share = np.bincount(z, minlength=3) / z.size
-    assert share.size == 3
-    assert np.abs(share - 1 / 3).max() < 4 * math.sqrt(2 / 9 / z.size)
-    assert (z != first_state(counts, urn, "seeds", 6, BACKEND).z).any()
+    z = first_state(counts, urn, "seeds", moved(5), BACKEND).z
+    assert surprise(np.bincount(z, minlength=3), np.full(3, 1 / 3)) > LUCK
+    assert (z != first_state(counts, urn, "seeds", moved(6), BACKEND).z).any()
 
 
 @pytest.mark.parametrize("name", ["seeded", "seeded finite", "promoted seeded"])

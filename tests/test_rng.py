@@ -3,15 +3,16 @@
 import numba
 import numpy as np
 import pytest
-from scipy import stats
+from chance import LUCK, SIGMAS, moved, surprise, uniform
 
 from coterie import _rng
 from coterie.kernels import _common
 
+pytestmark = pytest.mark.chance
 VECTORS = _rng.TEST_VECTORS
 AXES = ["key", "sweep", "document", "draw"]
 N = 50_000
-P_MIN = 1e-4  # for about a hundred fixed experiments; a real pattern gives far less
+EVENLY = np.full(256, 1 / 256)
 
 
 def spelled_out(key: int, *parts: int) -> float:
@@ -37,7 +38,7 @@ def compiled(key, sweep, document, draw, out):
 
 def along(axis: str, n: int = N, origin: tuple[int, int, int, int] = (3, 1, 4, 1)) -> np.ndarray:
     """The numbers at n neighbouring addresses (by the compiled twin: `key` takes no arrays)."""
-    parts = [np.full(n, part) for part in origin]
+    parts = [np.full(n, part) for part in (moved(origin[0]), *origin[1:])]
     parts[AXES.index(axis)] += np.arange(n)
     out = np.empty(n)
     compiled(parts[0].astype(np.uint64), *parts[1:], out)
@@ -86,20 +87,21 @@ def test_a_seed_becomes_a_64_bit_key():
 @pytest.mark.parametrize("origin", [(0, 0, 0, 0), (3, 1, 4, 1), (2**40, 2**20, 2**30, 0)], ids=str)
 def test_uniform_along(axis, origin):
     u = along(axis, origin=origin)
-    assert stats.kstest(u, "uniform").pvalue > P_MIN
+    assert uniform(u) > LUCK
     for bits in (u * 256, u * 2.0**45):  # the top eight bits, and the last eight
         cells = np.bincount(bits.astype(np.int64) % 256, minlength=256)
-        assert stats.chisquare(cells).pvalue > P_MIN
+        assert surprise(cells, EVENLY) > LUCK
 
 
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("lag", [1, 2, 64])
 def test_neighbours_are_independent(axis, lag):
     u = along(axis)
-    a, b = u[:-lag], u[lag:]
-    assert abs(np.corrcoef(a, b)[0, 1]) < 4.0 / np.sqrt(a.size)
+    first = np.flatnonzero(np.arange(u.size - lag) // lag % 2 == 0)  # no number is in two pairs
+    a, b = u[first], u[first + lag]
+    assert abs(np.corrcoef(a, b)[0, 1]) < SIGMAS / np.sqrt(a.size)
     pairs = np.bincount((a * 16).astype(np.int64) * 16 + (b * 16).astype(np.int64), minlength=256)
-    assert stats.chisquare(pairs).pvalue > P_MIN
+    assert surprise(pairs, EVENLY) > LUCK
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -107,7 +109,7 @@ def test_every_bit_flips_half_the_time_between_neighbours(axis):
     whole = (along(axis) * 2.0**53).astype(np.int64)
     flipped = whole[:-1] ^ whole[1:]
     share = np.array([((flipped >> bit) & 1).mean() for bit in range(53)])
-    assert np.abs(share - 0.5).max() < 5.0 * 0.5 / np.sqrt(flipped.size)
+    assert np.abs(share - 0.5).max() < 7.0 * 0.5 / np.sqrt(flipped.size)  # 53 of them: 1e-10
 
 
 @pytest.mark.parametrize(("one", "other"), [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
@@ -115,12 +117,13 @@ def test_axes_do_not_stand_for_each_other(one, other):
     """(a + i, b) and (a, b + i) are different questions."""
     u, v = along(AXES[one], 20_000), along(AXES[other], 20_000)
     assert (u[1:] != v[1:]).all()
-    assert abs(np.corrcoef(u[1:], v[1:])[0, 1]) < 4.0 / np.sqrt(u.size)
+    assert abs(np.corrcoef(u[1:], v[1:])[0, 1]) < SIGMAS / np.sqrt(u.size)
 
 
 def test_no_two_addresses_share_a_number():
     block = [
         _rng.uniform(key, np.arange(30)[:, None, None], np.arange(300)[:, None], np.arange(20))
-        for key in range(3)
+        for key in map(moved, range(3))
     ]
-    assert np.unique(block).size == 3 * 30 * 300 * 20  # 540,000 of 2**53: a repeat is 1 in 60,000
+    numbers = 3 * 30 * 300 * 20  # of 2**53: one meets another once in 60,000 blocks,
+    assert np.unique(block).size >= numbers - 1  # and two pairs do once in 7 * 10**9

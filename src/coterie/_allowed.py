@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from coterie._arrays import plain
+from coterie._sentence import in_python, join, parameter
 from coterie.errors import InvalidInput
 
 Rule = Callable[[Any], str | None]  # None, or what is allowed
@@ -20,7 +22,10 @@ def check(owner: str, rules: Mapping[str, Rule], values: Mapping[str, Any]) -> N
     for name, rule in rules.items():
         allowed = rule(values[name])
         if allowed:
-            raise InvalidInput(f"{name} of {owner} must be {allowed}; got {_short(values[name])}.")
+            raise InvalidInput(
+                parameter(name, owner) + " must be " + allowed + f"; got {_short(values[name])}.",
+                kind="not_allowed",
+            )
 
 
 def whole(low: int, high: int | None = None) -> Rule:
@@ -57,11 +62,11 @@ def per_word(low: float, high: float) -> Rule:
     def rule(v: Any) -> str | None:
         allowed = f"a number above 0 (from {low:g} to {high:g}), or one such number for each word"
         try:
-            array = np.asarray(v, dtype=float)
-        except (TypeError, ValueError):
+            array = plain(v, "")
+        except InvalidInput:
             return allowed
-        ok = array.ndim <= 1 and array.size > 0 and np.isfinite(array).all()
-        if ok and not isinstance(v, bool) and (array >= low).all() and (array <= high).all():
+        ok = array.ndim <= 1 and array.size > 0 and array.dtype.kind in "iuf"
+        if ok and (array >= low).all() and (array <= high).all():  # NaN is neither
             return None
         return allowed
 
@@ -83,8 +88,11 @@ def either(*rules: Rule) -> Rule:
     """Whatever one of these rules allows."""
 
     def rule(v: Any) -> str | None:
-        refusals = [r(v) for r in rules]
-        return None if None in refusals else ", or ".join(r for r in refusals if r)
+        refusals = {r: r(v) for r in rules}
+        if None in refusals.values():
+            return None
+        others = join(", or ", (said for r, said in refusals.items() if said and r is not nothing))
+        return in_python("None, or ") + others if nothing in refusals else others
 
     return rule
 
@@ -121,5 +129,5 @@ def _is_number(v: Any) -> bool:
 
 
 def _short(v: Any) -> str:
-    text = repr(v)
+    text = " ".join(repr(v).split())  # an array's is of several lines
     return text if len(text) <= 60 else text[:57] + "..."

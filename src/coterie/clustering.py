@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import io, metrics
+from coterie import _sentence, io, metrics
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
 from coterie.model import Model, Own, cluster_names, most_typical
 from coterie.report.clean import tame
+from coterie.sampler import Stop
 from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
@@ -81,6 +82,7 @@ class Clustering:
     reason: str
     seconds: float
     corpus: Corpus = field(repr=False)
+    stop: Stop | None = field(default=None, repr=False)  # None: opened from a folder
 
     @property
     def n_clusters(self) -> int:
@@ -278,7 +280,7 @@ class Clustering:
                 "n_features_in": self.model.urn.beta.size,
                 "learnt_from": "texts",
                 "vectorizer": self.vectorizer.to_dict(),
-                "notes": self.notes,
+                "notes": [_sentence.to_json(note) for note in self.notes],
                 "settings": [list(s) for s in self.settings],
                 "agreement": self.agreement,
                 "seconds": self.seconds,
@@ -316,7 +318,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             model=saved.model,
             labels=saved.per_row["labels"],
             trace=saved.trace,
-            notes=[str(note) for note in fitted["notes"]],
+            notes=[_sentence.from_json(note) for note in fitted["notes"]],
             settings=[Setting(*map(str, setting)) for setting in fitted["settings"]],
             agreement=float(fitted["agreement"]),
             converged=fitted["converged"],

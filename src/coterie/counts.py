@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from coterie._arrays import plain, plain_matrix
+from coterie._sentence import parameter
 from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
@@ -67,6 +69,7 @@ def from_matrix(
     X: Any, owner: str, sample_weight: npt.ArrayLike | None = None, tie: bool = False
 ) -> Corpus:
     """Check a sparse matrix or 2-D array of word counts and make a corpus of it."""
+    X = plain_matrix(X, owner)
     matrix = as_csr(X, f"X of {owner}") if sparse.issparse(X) else _dense_to_csr(X, owner)
     if matrix.shape[1] > INT32_MAX:
         raise InvalidInput(f"X of {owner} has {matrix.shape[1]} columns; at most 2^31 - 1 fit.")
@@ -150,9 +153,7 @@ def check_totals(counts: Counts, owner: str) -> None:
 
 
 def _dense_to_csr(X: Any, owner: str) -> Any:
-    array = np.asarray(X)
-    if array.dtype == np.float16:
-        array = array.astype(np.float32)
+    array = plain(X, f"X of {owner}")
     if array.ndim != 2:
         raise InvalidInput(
             f"X of {owner} has {array.ndim} dimension(s); pass a 2-D matrix of word counts"
@@ -210,12 +211,13 @@ def _not_counts(what: str, row: int, owner: str) -> str:
 def _weights(sample_weight: npt.ArrayLike | None, n_rows: int, owner: str) -> npt.NDArray[np.int64]:
     if sample_weight is None:
         return np.ones(n_rows, np.int64)
-    weight = np.asarray(sample_weight)
+    of = parameter("sample_weight", owner)
+    weight = plain(sample_weight, of)
     if weight.ndim == 0:
         weight = np.full(n_rows, weight)
     if weight.shape != (n_rows,):
         raise InvalidInput(
-            f"sample_weight of {owner} has shape {weight.shape}; give one whole number for each of"
+            of + f" has shape {weight.shape}; give one whole number for each of"
             f" the {n_rows} documents."
         )
     ok = weight.dtype.kind in "biu" or (
@@ -225,7 +227,7 @@ def _weights(sample_weight: npt.ArrayLike | None, n_rows: int, owner: str) -> np
     )
     if not ok or (weight < 0).any() or (weight > INT32_MAX).any():
         raise InvalidInput(
-            f"sample_weight of {owner} must be whole numbers from 0 to 2^31 - 1: a document of weight"
+            of + " must be whole numbers from 0 to 2^31 - 1: a document of weight"
             " 3 counts as three identical documents."
         )
     return weight.astype(np.int64)

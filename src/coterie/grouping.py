@@ -15,10 +15,11 @@ import numpy as np
 
 from coterie import _allowed, _rng, sampler, urns
 from coterie._allowed import Rule, either, nothing, number, whole
+from coterie._sentence import Name, Sentence, parameter
 from coterie.backends import How, get_backend
 from coterie.clustering import ADDED, Clustering, Labels, Setting
 from coterie.counts import Counts
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, concerning
 from coterie.model import Model, threads
 from coterie.seeds import EncodedSeeds, read
 from coterie.state import State, from_labels
@@ -36,6 +37,7 @@ ALLOWED: dict[str, Rule] = {
     "callbacks": _allowed.callables,
     "header": either(nothing, _allowed.flag),
 }
+SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, 0.2, 40, 2e-4
 PASSES = 20  # of settling, at most
 
@@ -104,7 +106,7 @@ def cluster(
     tie_duplicates : bool
         Keep texts with identical words in one cluster.
     random_state : int
-        The seed: the same clusters everywhere.
+        The seed. The same seed, data, settings and version of coterie give the same clusters.
     max_time : float
         Seconds after which to stop, with what was found so far.
     callbacks : list of callables
@@ -124,10 +126,14 @@ def cluster(
     _allowed.check("cluster", ALLOWED, values)
     if seeds is None and not (isinstance(seed_weight, int | float) and seed_weight == 1.0):
         raise InvalidInput(
-            "seed_weight of cluster weighs seeds, but there are none; pass seeds= too."
+            parameter("seed_weight", "cluster")
+            + " weighs seeds, but there are none; pass "
+            + Sentence(Name("seeds", "seeds=", ""))
+            + " too."
         )
     if seeds is not None:  # a mistake in them shows before a long file is read
-        read(seeds, weight=seed_weight, owner="seeds of cluster")
+        with concerning("seeds"):
+            read(seeds, weight=seed_weight, owner=SEEDS)
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
@@ -143,8 +149,9 @@ def cluster(
     known = None
     if seeds is not None:
         repeat = default_repeat(beta * len(vectorizer.words))
-        topics = read(seeds, repeat=repeat, weight=seed_weight, owner="seeds of cluster")
-        known = topics.encode(vectorizer.words, vectorizer.cut, cut_all=vectorizer.cut_all)
+        with concerning("seeds"):
+            topics = read(seeds, repeat=repeat, weight=seed_weight, owner=SEEDS)
+            known = topics.encode(vectorizer.words, vectorizer.cut, cut_all=vectorizer.cut_all)
         notes += topics.notes
         notes += _about(known)
     cap = n_clusters if n_clusters is not None else default_cap(corpus.counts, known)
@@ -170,8 +177,9 @@ def cluster(
     if found >= 0.9 * room:
         beside = " beside the seeds" if n_seeds else ""
         notes.append(
-            f"{found} of at most {room} clusters{beside} are in use: there may be more to find;"
-            " raise n_clusters."
+            f"{found} of at most {room} clusters{beside} are in use: there may be more to find; raise "
+            + parameter("n_clusters")
+            + "."
         )
     return Clustering(
         rows=rows,
@@ -180,10 +188,11 @@ def cluster(
         labels=corpus.per_row(labels, -1),
         trace=run.trace,
         notes=[*rows.notes, *notes],
-        settings=_settings(urn, n_clusters is None, alpha, beta, run, n_sweeps, random_state),
+        settings=_settings(urn, n_clusters is None, alpha, beta, run, random_state),
         agreement=agreement,
         converged=run.converged,
         reason=run.reason,
+        stop=run.stop,
         seconds=time.perf_counter() - began,
         corpus=corpus,
     )
@@ -211,8 +220,8 @@ def default_repeat(pseudo_words: float) -> int:
 def _planted(urn: urns.Urn, seeds: EncodedSeeds, counts: Counts) -> urns.Urn:
     if urn.cap < len(seeds.names):
         raise InvalidInput(
-            f"n_clusters of cluster is {urn.cap}, but there are {len(seeds.names)} seeds; allow at least as"
-            " many clusters."
+            parameter("n_clusters", "cluster")
+            + f" is {urn.cap}, but there are {len(seeds.names)} seeds; allow at least as many clusters."
         )
     urn = urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count)
     urns.check_room(urn, counts)
@@ -237,8 +246,9 @@ def _about(seeds: EncodedSeeds) -> list[str]:
     more = f", and of {others} other seed{'s' * (others > 1)}" if others else ""
     return [
         *notes,
-        f"Words of seeds that no text holds, or that are not kept: {words} ({name}){more};"
-        " `seed_report()` lists them.",
+        f"Words of seeds that no text holds, or that are not kept: {words} ({name}){more}; "
+        + Sentence(Name("seed_report()", "`seed_report()`"))
+        + " lists them.",
     ]
 
 
@@ -270,17 +280,21 @@ def settle(
 
 
 def _settings(
-    urn: urns.Urn, auto: bool, alpha: float, beta: float, run: sampler.Run, asked: int, seed: int
+    urn: urns.Urn, auto: bool, alpha: float, beta: float, run: sampler.Run, seed: int
 ) -> list[Setting]:
     why_cap = "8 times the square root of the number of texts, 1000 at most" if auto else "as asked"
     why_cap += ", and the seeds" if auto and urn.seed_weight.size else ""
-    stopped = "as many as allowed"
-    if len(run.trace) < asked:
-        stopped = "nothing got better any more" if run.converged else run.reason.split(";")[0]
+    stopped = {"sweeps": "as many as allowed", "settled": "nothing got better any more"}.get(
+        run.stop.kind, run.stop.words
+    )
     return [
         Setting("clusters at most", str(urn.cap), f"{why_cap}; those not needed die out"),
         Setting("beta", f"{beta:g}", "how much two texts may differ: larger gives fewer clusters"),
         Setting("alpha", f"{alpha:g}", "how readily a text opens a cluster of its own"),
         Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),
-        Setting("seed", str(seed), "the same seed gives the same clusters everywhere"),
+        Setting(
+            "seed",
+            str(seed),
+            "the same clusters for the same texts, settings and version",
+        ),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from coterie import io
+from coterie import _model_folder, io
 from coterie.clustering import Clustering, restore
 from coterie.errors import ModelFileError
 from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM
@@ -16,7 +16,7 @@ _KNOWN = {cls.__name__: cls for cls in _ALL}
 
 
 def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
-    """Open a model folder written by `save`; runs no code from it.
+    """Open a model folder written by `save`, or what `coterie fit` wrote; runs no code from it.
 
     >>> import coterie, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "fruit"
@@ -24,12 +24,13 @@ def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
     >>> coterie.load(folder).labels_.shape
     (2,)
     """
-    saved = io.load(path)
+    folder = _model_folder.find(path) or Path(path)  # what is wrong with the path, io says
+    saved = io.load(folder)
     if saved.estimator == "Clustering":
-        return restore(saved, Path(path))
+        return restore(saved, folder)
     if saved.estimator not in _KNOWN:
         raise ModelFileError(
-            f"{path} holds a {saved.estimator!r}, which this version of coterie does not know:"
+            f"{folder} holds a {saved.estimator!r}, which this version of coterie does not know:"
             " upgrade coterie."
         )
     return _KNOWN[saved.estimator]._restore(saved, Path(path))

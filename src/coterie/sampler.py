@@ -49,6 +49,13 @@ class Event(NamedTuple):
     trace: Trace
 
 
+class Stop(NamedTuple):
+    """Why a run ended."""
+
+    kind: str  # "sweeps" (all done), "settled", "time", "interrupted" or "callback"
+    words: str
+
+
 class Run(NamedTuple):
     """A finished run."""
 
@@ -57,6 +64,7 @@ class Run(NamedTuple):
     key: int
     converged: bool
     reason: str
+    stop: Stop
 
 
 def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
@@ -97,34 +105,34 @@ def _sample(
     handle = backend.open(counts, urn, state, plan.how)
     if plan.checkpoint and saved is not None and not backend.recall(handle, saved.memory):
         raise checkpoint.misfit(plan.checkpoint)
-    reason = ""
+    stop: Stop | None = None
     with noted_interrupts() as interrupted, _closing(plan.callbacks):
         if 0 < len(trace) < plan.n_sweeps:  # a run that had stopped stays so
-            reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
-            reason = _tell(plan, trace, state, reason)
-        while not reason and len(trace) < plan.n_sweeps:
+            stop = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
+            stop = _tell(plan, trace, state, stop)
+        while stop is None and len(trace) < plan.n_sweeps:
             sweep = len(trace) + 1
             started = time.perf_counter()
             stats = backend.sweep(handle, key, sweep, interrupted)
             if stats is None:
-                reason = f"interrupted in sweep {sweep}"
+                stop = Stop("interrupted", f"interrupted in sweep {sweep}")
                 break
             state = backend.fetch(handle)
             terms = backend.joint_terms(handle)
             seconds = time.perf_counter() - started
             what = (sweep, stats.moved, seconds, stats.sampler)
             trace.append(record(counts, urn, state, terms, *what))
-            reason = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
-            reason = _tell(plan, trace, state, reason)
-            due = sweep % plan.checkpoint_every == 0 or reason or sweep == plan.n_sweeps
+            stop = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
+            stop = _tell(plan, trace, state, stop)
+            due = sweep % plan.checkpoint_every == 0 or stop or sweep == plan.n_sweeps
             if place is not None and due:
                 elapsed = time.perf_counter() - began
                 now = checkpoint.Saved(state, trace, key, elapsed, backend.memory(handle))
                 checkpoint.write(place, mark, now)
     n_docs = int(counts.weight.sum())
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
-    done = reason or f"all {plan.n_sweeps} sweeps done"
-    return Run(backend.fetch(handle), trace, key, settled, f"{done}; {why}")
+    done = stop or Stop("sweeps", f"all {plan.n_sweeps} sweeps done")
+    return Run(backend.fetch(handle), trace, key, settled, f"{done.words}; {why}", done)
 
 
 def resolved(how: How, counts: Counts) -> tuple[How, str]:
@@ -162,23 +170,23 @@ def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:
 
 def _why_stop(
     trace: Trace, plan: Plan, counts: Counts, elapsed: float, interrupted: Callable[[], bool]
-) -> str:
+) -> Stop | None:
     if interrupted():
-        return f"interrupted after sweep {len(trace)}"
+        return Stop("interrupted", f"interrupted after sweep {len(trace)}")
     if plan.max_time is not None and elapsed >= plan.max_time:
-        return f"time budget of {plan.max_time:g} s used up after sweep {len(trace)}"
+        return Stop("time", f"time budget of {plan.max_time:g} s used up after sweep {len(trace)}")
     if plan.tol is not None and judge(trace, int(counts.weight.sum()), plan.tol)[0]:
-        return f"stopped early after sweep {len(trace)}"
-    return ""
+        return Stop("settled", f"stopped early after sweep {len(trace)}")
+    return None
 
 
-def _tell(plan: Plan, trace: Trace, state: State, reason: str) -> str:
-    last = bool(reason) or len(trace) >= plan.n_sweeps
+def _tell(plan: Plan, trace: Trace, state: State, stop: Stop | None) -> Stop | None:
+    last = stop is not None or len(trace) >= plan.n_sweeps
     event = Event(trace[-1], plan.n_sweeps, last, state, trace)
     for callback in plan.callbacks:
-        if callback(event) is True and not reason:
-            reason = f"stopped by a callback after sweep {len(trace)}"
-    return reason
+        if callback(event) is True and stop is None:
+            stop = Stop("callback", f"stopped by a callback after sweep {len(trace)}")
+    return stop
 
 
 @contextmanager

@@ -304,7 +304,7 @@ def errors_in_words(debug: bool) -> Iterator[None]:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, CoterieError):
-        return in_terms_of_options(str(error))
+        return in_terms_of_options(error.sentence)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'The output'}: {error.strerror}."
     if isinstance(error, MemoryError):

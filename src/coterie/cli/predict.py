@@ -115,7 +115,7 @@ def _read(
         try:
             return readers.read(source, text=before, encoding=encoding, header=header)
         except InvalidInput as error:
-            if not str(error).startswith("There is no column"):
+            if error.kind != "no_such_column":
                 raise
         if file == "-":
             source.seek(0)

@@ -46,14 +46,15 @@ def stem_of(file: str) -> str:
 
 def model_folder(path: Path) -> Path:
     """The model itself, whether it was named or the folder around it."""
+    from coterie import _model_folder
+
     recover(path)
-    if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
-        return path / "model"
-    if path.is_dir() and not (path / "config.json").exists():
+    found = _model_folder.find(path)
+    if found is None and path.is_dir():
         raise InvalidInput(
             f"{path} holds no model; name a folder that coterie fit or Clustering.save wrote."
         )
-    return path
+    return found or path
 
 
 def seeds_at(path: Path) -> Path:

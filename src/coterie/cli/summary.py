@@ -52,9 +52,9 @@ def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> N
         told = groups.seed_report().to_text(console.width - 4, new=False)  # these are shown above
         bullets(console, "Seeds", told.splitlines())
     bullets(console, "Notes", said["notes"])
-    stopped = groups.reason.partition(";")[0]
-    if stopped.startswith(("interrupted", "time budget")):
-        bullets(console, "Stopped early", [f"{stopped}; what was found by then was kept."])
+    if groups.stop is not None and groups.stop.kind in ("interrupted", "time"):
+        words = f"{groups.stop.words}; what was found by then was kept."
+        bullets(console, "Stopped early", [words])
     bullets(console, "Time", [" · ".join(_times(said["stages"]))])
     what = {
         "table": "your rows, with cluster, probability and outlier_score",

@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
+from coterie._sentence import Name, Sentence
 from coterie.report.clean import shorten, tame
 
 __all__ = ["duration", "in_terms_of_options", "one_line", "tame"]
 
-# The library speaks of Python's parameters; here they are options.
+# The library speaks of Python's parameters; here they are options, with the names of their values.
 _OPTIONS = {
-    "text='...'": "--text COLUMN",
-    "encoding='...'": "--encoding NAME",
-    "header=True": "--header",
-    "header=False": "--no-header",
-    "language='...'": "--language CODE",
-    "(text=...)": "(--text)",
-    "(id=...)": "(--id)",
-    "n_clusters of cluster must": "--n-clusters must",
-    "alpha of cluster must": "--alpha must",
-    "beta of cluster must": "--beta must",
-    "n_sweeps of cluster must": "--sweeps must",
-    "random_state of cluster must": "--seed must",
-    "must be None, or ": "must be ",  # an option left out
-    "n_clusters of cluster is": "--n-clusters is",
-    "seeds of cluster": "--seeds",
-    "seed_weight of cluster": "--seed-weight",
-    "pass seeds= too": "name them with --seeds",
-    "`seed_report()` lists them": "the table of seeds lists them",
-    "raise n_clusters": "raise --n-clusters",
-    "min_df": "--min-df",
-    "max_df": "--max-df",
-    "leave encoding out": "leave --encoding out",
-    "encoding is '": "--encoding is '",
+    "text": ("--text", "COLUMN"),
+    "id": ("--id", "COLUMN"),
+    "seeds": ("--seeds", "TOPICS"),
+    "seed_weight": ("--seed-weight", "N"),
+    "n_clusters": ("--n-clusters", "K"),
+    "alpha": ("--alpha", "N"),
+    "beta": ("--beta", "N"),
+    "n_sweeps": ("--sweeps", "N"),
+    "language": ("--language", "CODE"),
+    "min_df": ("--min-df", "N"),
+    "max_df": ("--max-df", "N"),
+    "encoding": ("--encoding", "NAME"),
+    "header": ("--header", ""),
+    "random_state": ("--seed", "N"),
+    "max_time": ("--max-time", "SECONDS"),
+    "seed_report()": ("the table of seeds", ""),
 }
 
 
 def in_terms_of_options(sentence: str) -> str:
-    """A sentence of the library, for someone who uses the command line.
+    """A sentence of the library, for someone who uses the command line; only its names change.
 
-    >>> in_terms_of_options("n_clusters of cluster must be None, or a whole number; got 0.5.")
-    '--n-clusters must be a whole number; got 0.5.'
+    >>> from coterie._sentence import in_python, parameter
+    >>> said = parameter("n_clusters", "cluster") + " must be " + in_python("None, or ") + "a number"
+    >>> in_terms_of_options(said + "; got 'n_clusters.csv'.")
+    "--n-clusters must be a number; got 'n_clusters.csv'."
     """
-    for parameter, option in _OPTIONS.items():
-        sentence = sentence.replace(parameter, option)
-    return sentence
+    return sentence.told(_option) if isinstance(sentence, Sentence) else sentence
+
+
+def _option(name: Name) -> str:
+    if not name.parameter:
+        return ""  # words that only a Python program needs
+    if name.parameter not in _OPTIONS:
+        return name.python
+    if (name.parameter, name.value) == ("header", "False"):
+        return "--no-header"
+    if name.parameter == "header":
+        return "--header"
+    option, metavar = _OPTIONS[name.parameter]
+    return option if name.value is None else f"{option} {name.value or metavar}"
 
 
 def one_line(text: str, most: int = 200) -> str:

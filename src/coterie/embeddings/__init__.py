@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._allowed import check, number, whole
+from coterie._arrays import plain
 from coterie.embeddings._sources import N_EXAMPLES, Found, read_file
 from coterie.errors import InvalidInput
 
@@ -165,8 +166,12 @@ def _answers(ask: Callable[[str], Any], wanted: Iterable[str], known: Any = None
 def _of_pair(words: Any, matrix: Any, wanted: Collection[str], owner: str) -> Found:
     try:
         names = list(words)
-        table = np.asarray(matrix) if hasattr(matrix, "shape") else list(matrix)
+        table = (
+            plain(matrix, f"The matrix of {owner}") if hasattr(matrix, "shape") else list(matrix)
+        )
     except (TypeError, ValueError, RuntimeError):  # no sequences; a tensor that is elsewhere
+        if np.ma.isMaskedArray(matrix):
+            raise
         names, table = [], []
     is_text = isinstance(words, str) or isinstance(matrix, str)
     if is_text or not names or not all(isinstance(name, str) for name in names):
@@ -196,8 +201,10 @@ def _first(words: Iterable[Any]) -> list[str]:
 # ---------------------------------------------------------------- what a vector must be
 def _row(word: str, value: Any, owner: str) -> npt.NDArray[np.float32]:
     try:
-        row = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):  # ragged; a tensor that is elsewhere
+        row = plain(value, f"The vector of {word!r} in {owner}")
+    except InvalidInput:
+        if np.ma.isMaskedArray(value):
+            raise
         row = np.asarray(None)
     if row.ndim != 1 or row.size == 0 or row.dtype.kind not in "fiu":
         raise InvalidInput(

@@ -22,10 +22,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from coterie import _allowed, _rng, io, metrics, sampler, urns
 from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
+from coterie._arrays import plain
+from coterie._sentence import parameter
 from coterie.backends import backend_names, get_backend, sampler_names
 from coterie.backends.base import How
 from coterie.counts import Corpus, Counts
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, concerning
 from coterie.estimators import _knowing, _read, _saving
 from coterie.model import Model, Own, flags_of, most_typical, promoting_words, threads
 from coterie.seeds import EncodedSeeds
@@ -93,19 +95,21 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         self, X: Any, sample_weight: npt.ArrayLike | None, vocabulary: list[str] | None
     ) -> Self:
         owner = f"{type(self).__name__}.fit"
-        _allowed.check(type(self).__name__, self._rules(), self.get_params(deep=False))
+        self._check()
         for name in self.__dict__.pop("_forgotten", ()):
             if getattr(self, name) is None:
                 raise InvalidInput(
                     f"This {type(self).__name__} was opened from a folder that does not hold the {name} it"
                     f" was fitted with; give them again with set_params({name}=...) before fitting."
                 )
-        kind, X = _read.kind_of(X, owner)
+        with concerning("X"):
+            kind, X = _read.kind_of(X, owner)
         if kind == "matrix":
             X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates)
+        with concerning("X"):
+            corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates)
         words = self._words(kind, words, vocabulary, corpus.counts.n_words)
         if not self.burstiness and corpus.counts.weight.max() > 1:
             raise InvalidInput(
@@ -143,7 +147,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         owner = f"{type(self).__name__}.predict_proba"
         _allowed.check(owner, {"method": one_of("nb", "sw")}, {"method": method})
         if method == "sw" and rows is not None:
-            raise InvalidInput(f"rows of {owner} needs method='nb': 'sw' leaves no document out.")
+            raise InvalidInput(
+                parameter("rows", owner) + " needs method='nb': 'sw' leaves no document out."
+            )
         corpus = self._encode(X, "predict_proba")
         out = np.zeros((corpus.doc_of_row.size, self.model_.n_clusters))
         if method == "sw":
@@ -253,10 +259,6 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         made: Self = _saving.unpack(cls, saved, folder)
         return made
 
-    def _rules(self) -> Mapping[str, Rule]:
-        """What each parameter may be."""
-        return {**COMMON, **self._parameters}
-
     def _dressed(
         self, counts: Counts, words: list[str] | None, kind: str
     ) -> tuple[Urn, EncodedSeeds | None]:
@@ -298,6 +300,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     def _row_values(self) -> dict[str, npt.NDArray[Any]]:
         """Scores of the training rows, computed once, when first needed."""
         if not self._rows and self._training is not None:
+            self._check("n_jobs")
             corpus = self._training
             first = np.full(corpus.counts.n_docs, -1, np.int64)
             known = corpus.doc_of_row >= 0
@@ -315,11 +318,10 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return self._rows
 
     def _beta(self, n_words: int) -> npt.NDArray[np.float64]:
-        beta = np.asarray(self.beta, float)
+        of = parameter("beta", type(self).__name__)
+        beta = plain(self.beta, of).astype(float)
         if beta.ndim == 1 and beta.size != n_words:
-            raise InvalidInput(
-                f"beta of {type(self).__name__} has {beta.size} values, but there are {n_words} words."
-            )
+            raise InvalidInput(of + f" has {beta.size} values, but there are {n_words} words.")
         return np.broadcast_to(beta, (n_words,)).copy()
 
     def _plan(self, corpus: Corpus) -> sampler.Plan:
@@ -346,15 +348,14 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             choices = one_of(*self._starts)
             _allowed.check(type(self).__name__, {"init": either(choices, whole(1))}, {"init": init})
             return init if isinstance(init, str) else int(init)
-        rows = corpus.doc_of_row.size
-        try:
-            labels = np.asarray(init)
-        except ValueError:  # rows of different lengths
-            labels = np.zeros(0)
+        rows, of = corpus.doc_of_row.size, parameter("init", type(self).__name__)
+        labels = plain(init, of)
         if labels.shape != (rows,) or labels.dtype.kind not in "iu":
             raise InvalidInput(
-                f"init of {type(self).__name__} must be one of {self._starts}, a number of clusters, or"
-                f" one whole-number label for each of the {rows} documents."
+                of
+                + f" must be one of {self._starts}, a number of clusters, or one whole-number label"
+                f" for each of the {rows} documents.",
+                kind="not_allowed",
             )
         known = corpus.doc_of_row >= 0
         out = np.zeros(corpus.counts.n_docs, np.int64)
@@ -390,22 +391,33 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
 
     def _encode(self, X: Any, method: str) -> Corpus:
         check_is_fitted(self)
+        self._check("n_jobs")  # it may have been set since the fit
         owner = f"{type(self).__name__}.{method}"
-        kind, X = _read.kind_of(X, owner)
-        if kind == "matrix":
-            X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=False)
-        return _read.encode(kind, X, owner, self.model_.words, self._learnt_from)
+        with concerning("X"):
+            kind, X = _read.kind_of(X, owner)
+            if kind == "matrix":
+                X = validate_data(
+                    self, X, accept_sparse="csr", ensure_all_finite=False, reset=False
+                )
+            return _read.encode(kind, X, owner, self.model_.words, self._learnt_from)
+
+    def _check(self, *names: str) -> None:
+        """Refuse values that these parameters (none: all) must not have."""
+        rules = {**COMMON, **self._parameters}
+        chosen = {name: rules[name] for name in names or rules}
+        _allowed.check(type(self).__name__, chosen, self.get_params(deep=False))
 
     def _own(self, corpus: Corpus, rows: npt.ArrayLike | None) -> Own | None:
         """The training rows that these documents are, to be left out."""
         if rows is None:
             return None
-        rows = np.asarray(rows)
+        rows = plain(rows, parameter("rows"))
         n = corpus.doc_of_row.size
         ok = rows.shape == (n,) and rows.dtype.kind in "iu"
         if not ok or (n and (rows.min() < 0 or rows.max() >= self.labels_.size)):
             raise InvalidInput(
-                f"rows must be {n} training row numbers, one for each document in X."
+                parameter("rows")
+                + f" must be {n} training row numbers, one for each document in X."
             )
         length = self._row_values()["length"][rows]
         counted = length > 0  # a row of weight 0 is in no count

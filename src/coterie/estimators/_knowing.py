@@ -7,7 +7,8 @@ from typing import Any
 
 from coterie import embeddings, urns
 from coterie._allowed import Rule, number, whole
-from coterie.errors import InvalidInput
+from coterie._sentence import parameter
+from coterie.errors import InvalidInput, concerning
 from coterie.seeds import EncodedSeeds, read
 from coterie.text import vocabulary
 from coterie.urns import Urn
@@ -22,9 +23,10 @@ VECTORS: Mapping[str, Rule] = {
 def plant(urn: Urn, estimator: Any, words: list[str] | None, kind: str) -> tuple[Urn, EncodedSeeds]:
     """The urn with the estimator's seeds in it, and what they became in the corpus' words."""
     owner = f"seeds of {type(estimator).__name__}"
-    seeds = read(
-        estimator.seeds, repeat=estimator.seed_repeat, weight=estimator.seed_weight, owner=owner
-    ).encode(words, _cutter(kind), urn.beta.size)
+    with concerning("seeds"):
+        seeds = read(
+            estimator.seeds, repeat=estimator.seed_repeat, weight=estimator.seed_weight, owner=owner
+        ).encode(words, _cutter(kind), urn.beta.size)
     return urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count), seeds
 
 
@@ -32,16 +34,19 @@ def relate(urn: Urn, estimator: Any, words: list[str] | None) -> tuple[Urn, embe
     """The urn on which words promote those their vectors are near, and which these are."""
     if words is None:
         raise InvalidInput(
-            f"word_vectors of {type(estimator).__name__} need the words of the columns; pass texts, token"
+            parameter("word_vectors", type(estimator).__name__)
+            + " need the words of the columns; pass texts, token"
             " lists, a table with column names, or vocabulary= beside the matrix."
         )
-    found = embeddings.related(
-        words, estimator.word_vectors, estimator.threshold, estimator.max_related
-    )
+    with concerning("word_vectors"):
+        found = embeddings.related(
+            words, estimator.word_vectors, estimator.threshold, estimator.max_related
+        )
     urn = urns.promoted(urn, estimator.promotion, found.ptr, found.word)
     if estimator.promotion > 0 and urn.promotion == 0:
         raise InvalidInput(
-            f"promotion of {type(estimator).__name__} is {estimator.promotion:g}, too small to count; give"
+            parameter("promotion", type(estimator).__name__)
+            + f" is {estimator.promotion:g}, too small to count; give"
             " 0, or 0.001 or more."
         )
     return urn, found

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie import counts
+from coterie import _arrays, counts
 from coterie._sparse import as_csr
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
@@ -25,16 +25,16 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
         )
     if sparse.issparse(X):
         # before scikit-learn or scipy follow an index; some of these are dicts, too
-        return "matrix", as_csr(X, f"X of {owner}")
+        return "matrix", as_csr(_arrays.plain_matrix(X, owner), f"X of {owner}")
     if isinstance(X, dict | set | frozenset):
         raise InvalidInput(
             f"X of {owner} is a {type(X).__name__}, whose rows have no order; pass a list of texts,"
             " a list of token lists or a matrix of word counts."
         )
     if getattr(X, "ndim", 1) != 1:
-        return "matrix", X
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":
-        return "matrix", X  # scikit-learn says what is wrong with a single column
+        return "matrix", _arrays.plain_matrix(X, owner)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":  # scikit-learn says it is no matrix
+        return "matrix", _arrays.plain_matrix(X, owner)
     if not isinstance(X, Sequence):
         try:
             X = list(X)

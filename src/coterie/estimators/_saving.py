@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie import _allowed, io
+from coterie import io
 from coterie._pack import damaged
 from coterie.errors import InvalidInput
 from coterie.estimators import _knowing
@@ -46,7 +46,7 @@ def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
     given = {n: v for n, v in saved.parameters.items() if n in names and _may_keep(n, v)}
     made = cls(**given)
     try:
-        _allowed.check(cls.__name__, made._rules(), made.get_params(deep=False))
+        made._check()
     except InvalidInput as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
     made.model_, made.trace_ = saved.model, saved.trace

@@ -56,7 +56,8 @@ class GSDMM(BaseMixture):
     max_time : float, optional
         Stop after the sweep in which this many seconds have passed.
     random_state : int, optional
-        The seed: the same labels on any machine, thread count, and after a resume.
+        The seed. The same seed, data, settings and version of coterie give the same labels, with any
+        number of threads and after a resume.
     callbacks : list of callables, optional
         Each gets an event after every sweep (`event.record`); returning True stops the run.
     checkpoint : path, optional

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie import io
+from coterie import _model_folder
 from coterie.errors import InvalidInput
 from coterie.model import Model
 from coterie.seeds import _files, _models
@@ -117,7 +117,9 @@ class Seeds:
         """For each term its known words (ids, repeats and all) and those unknown."""
         if self.source == "columns":
             raise InvalidInput(
-                f"The model in {self.owner} was fitted on a matrix without words, so its clusters say"
+                "The model in "
+                + self.owner
+                + " was fitted on a matrix without words, so its clusters say"
                 " nothing about texts; fit it with vocabulary=, or on the texts."
             )
         id_of = {word: i for i, word in enumerate(words)}
@@ -143,7 +145,9 @@ class Seeds:
         """For each term its column of a bare matrix, or the number as unknown."""
         if self.source == "model":
             raise InvalidInput(
-                f"The model in {self.owner} knows words, but the corpus is a matrix without words; say"
+                "The model in "
+                + self.owner
+                + " knows words, but the corpus is a matrix without words; say"
                 " what the words of the columns are (vocabulary=)."
             )
         found: list[tuple[list[int], list[str]]] = []
@@ -152,7 +156,9 @@ class Seeds:
             if kind == "text" or not number.removeprefix("-").isdecimal():
                 k = int(np.searchsorted(self.ptr, np.flatnonzero(self.term == i)[0], "right")) - 1
                 raise InvalidInput(
-                    f"Seed {short(self.names[k])} in {self.owner} has {short(value)}, but the corpus is"
+                    f"Seed {short(self.names[k])} in "
+                    + self.owner
+                    + f" has {short(value)}, but the corpus is"
                     " a matrix without words; give column numbers, or the words of the columns"
                     " (vocabulary=)."
                 )
@@ -174,7 +180,9 @@ class Seeds:
         if self.source != "given":
             if kept.size == 0:
                 raise InvalidInput(
-                    f"The model in {self.owner} shares no word with the corpus ({_few(unknown[0])} and"
+                    "The model in "
+                    + self.owner
+                    + f" shares no word with the corpus ({_few(unknown[0])} and"
                     " the others are unknown); use a model of texts cut in the same way."
                 )
             return
@@ -182,7 +190,7 @@ class Seeds:
         own = self.term[self.ptr[k] : self.ptr[k + 1]]
         said = unknown[k] or [str(self.terms[i].value) for i in own]
         raise InvalidInput(
-            f"Seed {short(self.names[k])} in {self.owner} has no word that the corpus knows"
+            f"Seed {short(self.names[k])} in " + self.owner + f" has no word that the corpus knows"
             f" ({_few(said)}); give it words that occur there, or leave it out."
         )
 
@@ -192,7 +200,7 @@ class Seeds:
             k = int(np.searchsorted(counts.indptr, i, "right")) - 1
             word = int(counts.indices[i])
             raise InvalidInput(
-                f"Seed {short(self.names[kept[k]])} in {self.owner} counts"
+                f"Seed {short(self.names[kept[k]])} in " + self.owner + f" counts"
                 f" {short(word if words is None else words[word])} {counts.data[i]:.3g} times; coterie"
                 " counts up to 2^31 - 1 of one word: use smaller weights."
             )
@@ -239,13 +247,13 @@ def read(
     if isinstance(source, Seeds):
         if as_number(weight) != 1.0:
             raise InvalidInput(
-                f"{owner} were read before, each with its confidence; give the weights to"
+                owner + " were read before, each with its confidence; give the weights to"
                 " coterie.seeds.read(..., weight=)."
             )
         return source
     times = as_number(repeat)
     if times is None or not 0.0 < times < math.inf:
-        raise InvalidInput(f"repeat of {owner} is {short(repeat)}; give a number above 0.")
+        raise InvalidInput("repeat of " + owner + f" is {short(repeat)}; give a number above 0.")
     if isinstance(source, Mapping):
         entries = [Entry(name, value, owner) for name, value in source.items()]
         return _from_entries(entries, times, weight, owner)
@@ -267,7 +275,9 @@ def _from_entries(
         seed = parse(entry, repeat)
         if seed.name in named:
             raise InvalidInput(
-                f"Two seeds in {entry.where} are called {short(seed.name)}; give every seed its own"
+                "Two seeds in "
+                + entry.where
+                + f" are called {short(seed.name)}; give every seed its own"
                 " name."
             )
         named[seed.name] = entry._replace(name=seed.name)
@@ -277,7 +287,9 @@ def _from_entries(
             amount.append(times)
         ptr.append(len(term))
     if not named:
-        raise InvalidInput(f"There are no seeds in {owner}; give at least one name with its words.")
+        raise InvalidInput(
+            "There are no seeds in " + owner + "; give at least one name with its words."
+        )
     return Seeds(
         names=tuple(named),
         weight=_alpha0(list(named.values()), own, weight, owner),
@@ -297,8 +309,11 @@ def _alpha0(entries: list[Entry], own: list[float | None], weight: Any, owner: s
         for name in weight:
             if str(name) not in names:
                 raise InvalidInput(
-                    f"The confidences (alpha0) for {owner} name {short(name)}, which is no seed; the"
-                    f" seeds are {_few(names)}."
+                    "The confidences (alpha0) for "
+                    + owner
+                    + f" name {short(name)}, which is no seed; the"
+                    f" seeds are {_few(names)}.",
+                    parameter="seed_weight",
                 )
         by_name = {str(name): value for name, value in weight.items()}
         given = [by_name.get(name, 1.0) for name in names]
@@ -306,8 +321,11 @@ def _alpha0(entries: list[Entry], own: list[float | None], weight: Any, owner: s
         given = list(np.atleast_1d(np.asarray(weight, object)))
         if len(given) != len(names):
             raise InvalidInput(
-                f"There are {len(given)} confidences (alpha0) for the {len(names)} seeds in {owner};"
-                " give one a seed, or one for all."
+                f"There are {len(given)} confidences (alpha0) for the {len(names)} seeds in "
+                + owner
+                + ";"
+                " give one a seed, or one for all.",
+                parameter="seed_weight",
             )
     else:
         given = [weight] * len(names)
@@ -319,18 +337,20 @@ def _pairs(source: Any, owner: str) -> list[Entry]:
     try:
         items = list(source)
     except TypeError:
-        raise InvalidInput(_unknown_kind(f"{owner} is {short(source)}")) from None
+        raise InvalidInput(_unknown_kind(owner + f" is {short(source)}")) from None
     for i, item in enumerate(items):
         if not isinstance(item, list | tuple) or len(item) != 2:
             raise InvalidInput(
-                _unknown_kind(f"Item {i} of {owner} is {short(item)}, not a name with its words")
+                _unknown_kind(
+                    f"Item {i} of " + owner + f" is {short(item)}, not a name with its words"
+                )
             )
     return [Entry(name, value, owner) for name, value in items]
 
 
 def _unknown_kind(what: str) -> str:
     return (
-        f"{what}; give a dict of names and words, pairs of them, a"
+        what + "; give a dict of names and words, pairs of them, a"
         f" {', '.join(_files.ENDINGS[:-1])} or {_files.ENDINGS[-1]} file, or a fitted model."
     )
 
@@ -341,15 +361,16 @@ def _from_path(source: str | os.PathLike[str], repeat: float, weight: Any, owner
         is_folder, is_there = path.is_dir(), path.exists()
     except (OSError, ValueError):  # too long for a path, or with a character none may have
         is_folder = is_there = False
-    if is_folder and (path / "model" / io.CONFIG).exists():  # what `coterie fit` writes
-        path = path / "model"
-    if is_folder and (path / io.CONFIG).exists():
-        return _from_model(*_models.from_folder(path), weight, owner)
+    saved = _model_folder.find(path) if is_folder else None
+    if saved is not None:
+        return _from_model(*_models.from_folder(saved), weight, owner)
     if is_folder:
         raise InvalidInput(f"The folder {short(str(path))} holds no saved model and is no file.")
     if not is_there:
         raise InvalidInput(
-            f"There is no file {short(str(source))} for {owner}; check the path, or give a dict of"
+            f"There is no file {short(str(source))} for "
+            + owner
+            + "; check the path, or give a dict of"
             " names and words."
         )
     read = _files.read(path)
@@ -365,7 +386,7 @@ def _from_model(model: Model, names: list[str], weight: Any, owner: str) -> Seed
     else:
         terms = tuple(Term("word", word) for word in model.words)
     if model.n_clusters == 0:
-        raise InvalidInput(f"The model in {owner} has no clusters to take as seeds.")
+        raise InvalidInput("The model in " + owner + " has no clusters to take as seeds.")
     entries = [Entry(name, None, owner) for name in names]
     return Seeds(
         names=tuple(names),

@@ -26,7 +26,7 @@ def from_object(source: Any, owner: str) -> tuple[Model, list[str]] | None:
             return held, _names(held, frozenset(), given)
     if hasattr(source, "fit") and hasattr(source, "get_params"):
         raise InvalidInput(
-            f"{owner} is a {type(source).__name__} that is not fitted; call its fit first."
+            owner + f" is a {type(source).__name__} that is not fitted; call its fit first."
         )
     return None
 

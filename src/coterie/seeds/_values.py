@@ -106,10 +106,10 @@ def _name(entry: Entry) -> str:
         name = str(name)
     if not isinstance(name, str):
         raise InvalidInput(
-            f"A seed in {entry.where} has {short(name)} for a name; names are strings."
+            "A seed in " + entry.where + f" has {short(name)} for a name; names are strings."
         )
     if not name.strip():
-        raise InvalidInput(f"A seed in {entry.where} has an empty name; give it one to show.")
+        raise InvalidInput("A seed in " + entry.where + " has an empty name; give it one to show.")
     return str(name)
 
 
@@ -241,4 +241,4 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _refuse(entry: Entry, what: str) -> NoReturn:
-    raise InvalidInput(f"Seed {short(entry.name)} in {entry.where} {what}.")
+    raise InvalidInput(f"Seed {short(entry.name)} in " + entry.where + f" {what}.")

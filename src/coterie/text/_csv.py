@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from coterie._sentence import example
 from coterie.errors import InvalidInput
 from coterie.text import _header
 
@@ -157,18 +158,18 @@ def _has_header(
         _header.find(first, rows, asked) if header is None else _header.Header(header, is_sure=True)
     )
     if not found.is_there:
-        hint = "" if header is False else "; say header=True if its first line is one"
-        notes.append(
-            f"{name} {'has' if header is False else 'seems to have'} no header line, so its columns are"
-            f" called column_1, ...{hint}."
-        )
+        seems = "has" if header is False else "seems to have"
+        note = f"{name} {seems} no header line, so its columns are called column_1, ..."
+        if header is None:
+            note += "; say " + example("header", True) + " if its first line is one"
+        notes.append(note + ".")
     elif not found.is_sure:
         shown = ", ".join(
             repr(cell if len(cell) <= 40 else cell[:37] + "...") for cell in first[:3]
         )
         notes.append(
             f"The first line of {name} ({shown}{', ...' if len(first) > 3 else ''}) was taken for its"
-            " header; say header=False if it is a row like the others."
+            " header; say " + example("header", False) + " if it is a row like the others."
         )
     return found.is_there
 

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from itertools import pairwise
 
+from coterie._sentence import example, parameter
 from coterie.errors import InvalidInput
 
 _MARKS = (  # the longer first: UTF-32's mark begins with UTF-16's
@@ -43,9 +44,9 @@ def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | No
     if sixteen is not None:
         text = raw.decode(sixteen, "replace")
         note = f"{name} was read as {sixteen}, though it has no byte order mark"
-        return text.encode(
-            "utf-8", "replace"
-        ), f"{note} (say encoding='...' if letters look wrong)."
+        return text.encode("utf-8", "replace"), f"{note} (say " + example(
+            "encoding"
+        ) + " if letters look wrong)."
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -58,13 +59,16 @@ def _named(raw: bytes, encoding: str, problem: str) -> bytes:
         return raw.decode(encoding).encode("utf-8", "replace")
     except LookupError:
         raise InvalidInput(
-            f"encoding is {encoding!r}, which Python does not know; try 'utf-8', 'latin-1', 'cp1252',"
+            parameter("encoding")
+            + f" is {encoding!r}, which Python does not know; try 'utf-8', 'latin-1', 'cp1252',"
             " or leave it out."
         ) from None
     except (ValueError, TypeError) as error:
         where = f" (first at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise InvalidInput(
-            f"{problem}{where}; leave encoding out to have it found, or name another one."
+            f"{problem}{where}; leave "
+            + parameter("encoding")
+            + " out to have it found, or name another one."
         ) from None
 
 
@@ -133,15 +137,18 @@ def _not_quite_utf_8(raw: bytes, name: str) -> tuple[bytes, str]:
             else "1 byte that is not, and was"
         )
         return repaired.encode(), (
-            f"{name} is UTF-8 but for {many} read as cp1252 (line {shown}); say encoding='...' if"
-            " letters look wrong."
+            f"{name} is UTF-8 but for {many} read as cp1252 (line {shown}); say "
+            + example("encoding")
+            + " if letters look wrong."
         )
     found = _found(raw)
     text = raw.decode(found, "replace")
     lost = text.count("\ufffd")
     note = f"{name} is not UTF-8; it was read as {found}"
     note += f", in which {lost} characters are unknown" if lost else ""
-    return text.encode("utf-8", "replace"), f"{note} (say encoding='...' if letters look wrong)."
+    return text.encode("utf-8", "replace"), f"{note} (say " + example(
+        "encoding"
+    ) + " if letters look wrong)."
 
 
 def _first(text: str) -> list[re.Match[str]]:

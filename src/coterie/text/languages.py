@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
 
+from coterie._sentence import example
+
 _SAMPLE = 1_000  # texts
 _START = 200  # characters of each
 _ENOUGH = 0.12  # share of the words that must be stop words of the language found
@@ -61,11 +63,14 @@ def detect(texts: Sequence[str]) -> tuple[str | None, str]:
         language = _by_stop_words(sample) or _by_letters(sample, scripts)
     if language is None:
         return None, (
-            "No language was recognised, so no stop words were removed; name it with language='en'"
-            " (or another code) if you know it."
+            "No language was recognised, so no stop words were removed; name it with "
+            + example("language", "en")
+            + " (or another code) if you know it."
         )
     return language, (
-        f"The texts look {name(language)} ({language!r}); say language='...' if they are not."
+        f"The texts look {name(language)} ({language!r}); say "
+        + example("language")
+        + " if they are not."
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._sentence import example, parameter
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
@@ -73,7 +74,8 @@ def prune(
         common=tuple(words[i] for i in by_df),
     )
     if not stays.any():
-        raise InvalidInput(_nothing_left(report, n_docs, int(df.max(initial=0)), rare, common))
+        said = _nothing_left(report, n_docs, int(df.max(initial=0)), rare, common)
+        raise InvalidInput(said, kind="no_words")
     return new_id[ids], [words[i] for i in np.flatnonzero(stays)], report
 
 
@@ -111,8 +113,10 @@ def _documents(name: str, value: Any, n_docs: int) -> int:
         return int(np.ceil(share)) if name == "min_df" else int(share)
     if not ok or value < 1 or value != int(value):
         raise InvalidInput(
-            f"{name} is {value!r}; give 'auto', a number of documents (1 or more) or a share of them"
-            " (a fraction such as 0.5)."
+            parameter(name)
+            + f" is {value!r}; give 'auto', a number of documents (1 or more) or a share of them"
+            " (a fraction such as 0.5).",
+            kind="not_allowed",
         )
     return int(value)
 
@@ -131,15 +135,26 @@ def _nothing_left(
         )
     if rare.all():
         return (
-            f"No word is left: min_df={report.min_df} leaves out words in fewer than {report.min_df}"
-            f" documents, and the most common word is in {most_seen} of {n_docs}; use min_df=1."
+            "No word is left: "
+            + example("min_df", report.min_df)
+            + f" leaves out words in fewer than {report.min_df} documents, and the most common word"
+            f" is in {most_seen} of {n_docs}; use " + example("min_df", 1) + "."
         )
     if common.all():
         return (
-            f"No word is left: max_df={report.max_df} leaves out words in more than {report.max_df}"
-            f" of the {n_docs} documents, which is every word; use max_df=1.0."
+            "No word is left: "
+            + example("max_df", report.max_df)
+            + f" leaves out words in more than {report.max_df} of the {n_docs} documents, which is"
+            " every word; use " + example("max_df", 1.0) + "."
         )
     return (
-        f"No word is left: min_df={report.min_df} leaves out {report.n_rare} rare words and"
-        f" max_df={report.max_df} the other {report.n_common}; use min_df=1 or max_df=1.0."
+        "No word is left: "
+        + example("min_df", report.min_df)
+        + f" leaves out {report.n_rare} rare words and "
+        + example("max_df", report.max_df)
+        + f" the other {report.n_common}; use "
+        + example("min_df", 1)
+        + " or "
+        + example("max_df", 1.0)
+        + "."
     )

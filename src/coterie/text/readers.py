@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from coterie._sentence import Name, Sentence, example
 from coterie.errors import InvalidInput
 from coterie.text import _files, _json, _parquet
 from coterie.text._csv import Cells
@@ -145,8 +146,11 @@ def read(
             return _from_frame(frame, text, id, [])
     if text is not None or id is not None:
         raise InvalidInput(
-            f"text={text!r} and id={id!r} name columns, but the data is a {type(data).__name__}, which"
-            " has none; leave them out, or pass a table."
+            example("text", text)
+            + " and "
+            + example("id", id)
+            + f" name columns, but the data is a {type(data).__name__}, which has none; leave them out,"
+            " or pass a table."
         )
     return _from_list(data)
 
@@ -269,8 +273,11 @@ def _need(name: str, names: Sequence[Any], parameter: str) -> None:
     close = difflib.get_close_matches(str(name)[:80], [str(n)[:80] for n in names[:1_000]], 1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidInput(
-        f"There is no column {name!r} ({parameter}=...); the columns are"
-        f" {', '.join(repr(n) for n in names[:30])}{', ...' if len(names) > 30 else ''}.{hint}"
+        f"There is no column {name!r} ("
+        + Sentence(Name(parameter, f"{parameter}=..."))
+        + "); the columns are"
+        f" {', '.join(repr(n) for n in names[:30])}{', ...' if len(names) > 30 else ''}.{hint}",
+        kind="no_such_column",
     )
 
 
@@ -295,8 +302,9 @@ def _column_texts(series: Any, name: str) -> tuple[list[str], int]:
 
 def _not_text(name: str, what: str) -> str:
     return (
-        f"The column {name!r} holds {what}, not texts; name the column of the texts with text='...',"
-        " or turn these into strings first."
+        f"The column {name!r} holds {what}, not texts; name the column of the texts with "
+        + example("text")
+        + ", or turn these into strings first."
     )
 
 
@@ -358,7 +366,10 @@ def _guess(native: Any, frame: Any) -> tuple[Any, str]:
             f"The texts are those of the column {first!r}, which has by far the longest ones."
         )
     shown = "; ".join(f"{n!r} ({_sample(samples[n][0])})" for n in by_length[:10])
-    raise InvalidInput(f"Several columns may hold the texts; say which with text='...': {shown}.")
+    raise InvalidInput(
+        "Several columns may hold the texts; say which with " + example("text") + f": {shown}.",
+        kind="which_column",
+    )
 
 
 def _much_longer_exists(name: Any, samples: Mapping[Any, list[str]]) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._optional import require
+from coterie._sentence import parameter
 from coterie.errors import InvalidInput
 from coterie.text import _ngrams, _segment, languages
 
@@ -91,11 +92,14 @@ class Tokenizer:
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} of Tokenizer must be True or False.")
         if not isinstance(language, str | None):
-            raise InvalidInput(f"language of Tokenizer is {language!r}; give a code such as 'en'.")
+            raise InvalidInput(
+                parameter("language", "Tokenizer") + f" is {language!r}; give a code such as 'en'."
+            )
         if language is not None and language != "auto" and not languages.known(language):
             raise InvalidInput(
-                f"language of Tokenizer is {language!r}; give a two-letter code such as 'en', 'de' or"
-                " 'zh', 'auto' to have it found, or None for no language."
+                parameter("language", "Tokenizer")
+                + f" is {language!r}; give a two-letter code such as 'en', 'de' or 'zh', 'auto' to have"
+                " it found, or None for no language."
             )
         for name in ("urls", "mentions", "numbers"):
             _one_of(name, getattr(self, name), _POLICIES)

@@ -49,7 +49,8 @@ class Vectorizer:
         if not words:
             raise InvalidInput(
                 f"No text holds a word that the tokenizer keeps (min_chars={ready.min_chars}; stop words,"
-                " links and mentions are left out as it says), so there is nothing to cluster."
+                " links and mentions are left out as it says), so there is nothing to cluster.",
+                kind="no_words",
             )
         ids, words, pruned = prune(ptr, ids, words, min_df=min_df, max_df=max_df)
         corpus = counts.from_ids(ptr, ids, len(words), OWNER, tie=tie)
