@@ -58,9 +58,9 @@ def chain(
     def note(seconds: float, drawn: str) -> None:
         found.seconds.append(seconds)
         found.drawn.append(drawn)
-        found.likelihood.append(backend.joint_terms(handle)[1] / n_words)
+        found.likelihood.append(handle.joint_terms()[1] / n_words)
         if truth is not None:
-            z = backend.fetch(handle).z
+            z = handle.state.z
             found.nmi.append(normalized_mutual_info_score(truth, z, average_method="geometric"))
 
     labels = None if start == "online" else first_labels(counts, urn, start, key)
@@ -79,7 +79,7 @@ def chain(
         and max(found.likelihood[-1:], default=-inf) < target
     ):
         began = time.perf_counter()
-        stats = backend.sweep(handle, key, len(found.seconds) + 1)
+        stats = handle.sweep(key, len(found.seconds) + 1)
         seconds = time.perf_counter() - began
         assert stats is not None
         note(seconds, stats.sampler)

@@ -81,7 +81,7 @@ def _cost(n_docs: int, n_clusters: int, urn_name: str, outliers: float) -> Row:
     seconds = []
     for sweep in range(1, 6):
         start = time.perf_counter()
-        stats = BACKEND.sweep(handle, 1, sweep)
+        stats = handle.sweep(1, sweep)
         seconds.append(time.perf_counter() - start)
     laid = handle.state
     return {
@@ -119,7 +119,7 @@ def _floor(name: str, turns: int) -> Row:
     ours, floor = [], []
     for turn in range(turns + 1):
         start = time.perf_counter()
-        BACKEND.sweep(handle, 1, 9 + turn if (9 + turn) % 8 else 9)
+        handle.sweep(1, 9 + turn if (9 + turn) % 8 else 9)
         middle = time.perf_counter()
         for _ in range(5):
             _scatter(counts.ptr, counts.word, plain.post_ptr, plain.post_len, plain.post, score)

@@ -15,6 +15,7 @@ from tiny import corpus, from_bags, promoted, random_corpus, random_ids, random_
 from coterie import state as state_room
 from coterie import urns
 from coterie.backends import cpu
+from coterie.backends._gibbs import GibbsChain
 from coterie.counts import Counts
 from coterie.kernels import gibbs, reference
 from coterie.urns import Urn
@@ -127,14 +128,14 @@ def _long_cases() -> dict[str, Case]:
     }
 
 
-def open_case(case: Case, way: Way) -> cpu.Handle:
+def open_case(case: Case, way: Way) -> GibbsChain:
     """The case as a backend's handle, laid out so that the kernel takes this way."""
     before = state_room.ROW_COST, gibbs.SAFE_NATS
     state_room.ROW_COST, gibbs.SAFE_NATS = way.row_cost, way.safe_nats
     try:
         state = state_room.from_labels(case.counts, case.urn, case.z.astype(np.int32), case.flag)
         assert state.z.tolist() == case.z.tolist()  # so that a slot is the reference's label
-        return cpu.Handle(case.counts, case.urn, state)
+        return GibbsChain(case.counts, case.urn, state)
     finally:
         state_room.ROW_COST, gibbs.SAFE_NATS = before
 
@@ -164,7 +165,7 @@ class Law(NamedTuple):
 def law(case: Case, way: Way, d: int) -> Law:
     """The law of the kernel's draw, by measuring the set of numbers behind each outcome."""
     handle = open_case(case, way)
-    stats = handle.work.stats
+    stats = handle.scratch.stats
     given = [0.0, 0.0]  # the even draws (where) and the odd ones (accepted there?)
     gibbs.uniform = lambda random, draw: given[0 if draw >= gibbs.TREE_DRAW else draw % 2]
     gibbs.TRIES = way.tries
@@ -173,14 +174,22 @@ def law(case: Case, way: Way, d: int) -> Law:
         """The cluster drawn, or None if the envelope refuses these numbers."""
         given[:] = where, accept
         others = stats[gibbs.FULL_SUMS] + (way.tries > 0) * stats[gibbs.TREE_DRAWS]
-        parts = (case.counts, case.urn, handle.state, handle.work, d)
-        promoted = gibbs.give(*parts) if case.urn.promotion else 0
-        if handle.is_long[d]:
+        parts = (
+            case.counts,
+            case.urn,
+            handle.state,
+            handle.fixed,
+            handle.derived,
+            handle.scratch,
+            d,
+        )
+        promoted = gibbs.fill_given(*parts) if case.urn.promotion else 0
+        if handle.fixed.is_long[d]:
             k = int(gibbs.draw_long(*parts, where, promoted))
         else:
             k = int(gibbs.draw_short(*parts, np.uint64(0), promoted))
         if case.urn.promotion:
-            gibbs.take_back(*parts)
+            gibbs.clear_given(handle.fixed, handle.scratch, d)
         now = stats[gibbs.FULL_SUMS] + (way.tries > 0) * stats[gibbs.TREE_DRAWS]
         return k if now == others else None
 
@@ -241,7 +250,17 @@ def opened_when_full() -> int:
             gibbs.uniform = lambda random, draw, u=1.0 - steps * 2.0**-53: (
                 u if draw % 2 == 0 else 0.0
             )
-            k = gibbs.draw_short(counts, case.urn, handle.state, handle.work, 16, np.uint64(0), 0)
+            k = gibbs.draw_short(
+                counts,
+                case.urn,
+                handle.state,
+                handle.fixed,
+                handle.derived,
+                handle.scratch,
+                16,
+                np.uint64(0),
+                0,
+            )
             opened += int(k == NEW)
     return opened
 
@@ -256,8 +275,8 @@ def run_labels(name: str, n_sweeps: int) -> list[int]:
     labels = random_labels(counts.n_docs, 40, 1)
     handle = cpu.BACKEND.open(counts, urn, state_room.from_labels(counts, urn, labels))
     for sweep in range(1, n_sweeps + 1):
-        cpu.BACKEND.sweep(handle, 20160516, sweep)
-    return cpu.BACKEND.fetch(handle).z.tolist()
+        handle.sweep(20160516, sweep)
+    return handle.state.z.tolist()
 
 
 SMALL_BETA = urns.per_word(0.01, 600)

@@ -21,9 +21,9 @@ def test_base_terms_are_kept_for_the_frequent_lengths_first(
     urn = urns.process(1.0, urns.per_word(0.1, 6))
     state = first_state(counts, urn, "one", 1, BACKEND)
     monkeypatch.setattr(_gibbs, "BASE_BYTES", 2 * 8 * state.size.size)
-    work = BACKEND.open(counts, urn, state, How()).work
-    assert np.flatnonzero(work.base_row >= 0).tolist() == [3, 4]
-    assert work.base.shape[0] == 2
+    derived = BACKEND.open(counts, urn, state, How()).derived
+    assert np.flatnonzero(derived.base_row >= 0).tolist() == [3, 4]
+    assert derived.base.shape[0] == 2
 
 
 @pytest.mark.parametrize("sampler", ["gibbs", "blocked", "metropolis"])

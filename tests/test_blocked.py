@@ -15,7 +15,7 @@ import coterie
 from coterie import GSDMM, GSDPMM, metrics, sampler, urns
 from coterie import state as state_room
 from coterie.backends import How, _blocked, _team
-from coterie.backends._blocked import BlockedHandle, deal, default_block
+from coterie.backends._blocked import BlockedChain, deal, default_block
 from coterie.backends._team import Team
 from coterie.backends.cpu import BACKEND
 from coterie.demo.corpus import make_messages
@@ -40,16 +40,14 @@ URNS: dict[str, Urn] = {
 }
 
 
-def run(
-    urn: Urn, how: How, n_sweeps: int = 5, heaviest: int = 1
-) -> tuple[list[int], BlockedHandle]:
+def run(urn: Urn, how: How, n_sweeps: int = 5, heaviest: int = 1) -> tuple[list[int], BlockedChain]:
     counts = random_corpus(300, V, 30, 11, heaviest, topics=9)
     labels = random_labels(counts.n_docs, 10, 12)
     handle = BACKEND.open(counts, urn, first_state(counts, urn, labels, 5, BACKEND), how)
     for sweep in range(1, n_sweeps + 1):
-        BACKEND.sweep(handle, 5, sweep)
-        assert is_sound(counts, urn, BACKEND.fetch(handle))
-    return BACKEND.fetch(handle).z.tolist(), handle
+        handle.sweep(5, sweep)
+        assert is_sound(counts, urn, handle.state)
+    return handle.state.z.tolist(), handle
 
 
 @pytest.mark.parametrize("scan", ["given", "random"])
@@ -96,8 +94,8 @@ def test_openers_get_a_cluster_each_even_beyond_the_room_there_was() -> None:
     state = first_state(counts, urn, "one", 1, BACKEND)
     narrow = state.size.size
     handle = BACKEND.open(counts, urn, state, How("blocked", block_size=600))
-    BACKEND.sweep(handle, 1, 1)
-    state = BACKEND.fetch(handle)
+    handle.sweep(1, 1)
+    state = handle.state
     assert state.head[0] > 2 * narrow
     assert is_sound(counts, urn, state)
     assert (np.sort(state.size[state.size > 0])[:-1] == 1).all()  # none joined another opener
@@ -119,7 +117,7 @@ def test_neighbours_are_in_different_blocks() -> None:
         first_state(counts, URNS_300, 20, 1, BACKEND),
         How("blocked", block_size=100),
     )
-    order, ends = handle.work.scan, handle.blocks
+    order, ends = handle.derived.scan, handle.blocks
     block = np.empty(counts.n_docs, int)
     block[order] = np.searchsorted(ends, np.arange(counts.n_docs), "right")
     assert (np.diff(block) != 0).all()
@@ -238,8 +236,8 @@ def test_documents_that_share_nothing_are_drawn_from_the_tree() -> None:
     handle = BACKEND.open(counts, urn, first_state(counts, urn, labels, 1, BACKEND))
     asked = 0
     for sweep in range(1, 20):
-        asked += BACKEND.sweep(handle, 1, sweep).tree_draws
-        assert is_sound(counts, urn, BACKEND.fetch(handle))
+        asked += handle.sweep(1, sweep).tree_draws
+        assert is_sound(counts, urn, handle.state)
     assert asked > 10
     assert state_room.word_counts(handle.state)[2].sum() == counts.length.sum()
 

@@ -20,15 +20,15 @@ EM = How("em")
 MAX_EXAMPLES = 60
 
 
-def begin(counts: Counts, urn: Urn, labels: np.ndarray, n_jobs: int = 1) -> room.EMHandle:
+def begin(counts: Counts, urn: Urn, labels: np.ndarray, n_jobs: int = 1) -> room.EMChain:
     return BACKEND.open(counts, urn, from_labels(counts, urn, labels), EM._replace(n_jobs=n_jobs))
 
 
-def climb(handle: room.EMHandle, first: int, last: int) -> list[float]:
+def climb(handle: room.EMChain, first: int, last: int) -> list[float]:
     """The objective before each of these sweeps."""
     values = []
     for sweep in range(first, last + 1):
-        BACKEND.sweep(handle, 1, sweep)
+        handle.sweep(1, sweep)
         values.append(handle.objective)
     return values
 
@@ -54,7 +54,7 @@ def test_the_objective_never_falls(
     assert np.isfinite(values).all()
     rounding = 1e-9 * np.abs(values[1:]) + 1e-12 * (counts.length @ counts.weight)
     assert (np.diff(values) >= -rounding).all()
-    assert is_sound(counts, urn, BACKEND.fetch(handle))
+    assert is_sound(counts, urn, handle.state)
 
 
 def test_it_climbs_at_all(any_seed):
@@ -76,12 +76,12 @@ def test_it_is_the_textbooks_em(alpha, any_seed):
     for sweep, (theta, phi, share, objective) in zip(range(1, 9), plain, strict=False):
         np.testing.assert_allclose(np.exp(handle.log_theta), theta, atol=1e-12)
         np.testing.assert_allclose(np.exp(handle.log_phi).T, phi, rtol=1e-9)
-        stats = BACKEND.sweep(handle, 1, sweep)
+        stats = handle.sweep(1, sweep)
         assert handle.objective == pytest.approx(objective, rel=1e-10)
         best = share.argmax(axis=1)
         np.testing.assert_array_equal(handle.best, best)
         labels = np.unique(best, return_inverse=True)[1]
-        np.testing.assert_array_equal(BACKEND.fetch(handle).z, labels)
+        np.testing.assert_array_equal(handle.state.z, labels)
         assert stats == SweepStats("em", counts.weight[best != before].sum())
         before = best
 
@@ -138,7 +138,7 @@ def test_no_number_is_drawn():
     urn = urns.finite(10, 0.1, urns.per_word(0.1, 30))
     one, other = (begin(counts, urn, random_labels(100, 10, 3)) for _ in range(2))
     for sweep in range(1, 6):
-        assert BACKEND.sweep(one, 1, sweep) == BACKEND.sweep(other, 2, sweep + 50)
+        assert one.sweep(1, sweep) == other.sweep(2, sweep + 50)
     np.testing.assert_array_equal(one.state.z, other.state.z)
 
 
@@ -147,10 +147,10 @@ def test_a_stopped_sweep_changes_nothing(monkeypatch):
     counts = random_corpus(100, 30, 15, 3, topics=3)
     urn = urns.finite(10, 0.1, urns.per_word(0.1, 30))
     whole, stopped = (begin(counts, urn, random_labels(100, 10, 3)) for _ in range(2))
-    BACKEND.sweep(stopped, 1, 1)
-    state = BACKEND.fetch(stopped)
-    assert BACKEND.sweep(stopped, 1, 2, lambda: True) is None
-    assert BACKEND.fetch(stopped) is state
+    stopped.sweep(1, 1)
+    state = stopped.state
+    assert stopped.sweep(1, 2, lambda: True) is None
+    assert stopped.state is state
     assert climb(whole, 1, 6)[1:] == climb(stopped, 2, 6)
 
 
@@ -158,8 +158,8 @@ def test_one_cluster_and_one_document():
     for counts in (corpus("aab"), corpus("a", "b", "c")):
         urn = urns.finite(1, 0.1, urns.per_word(0.1, 8))
         handle = begin(counts, urn, np.zeros(counts.n_docs, np.int32))
-        assert BACKEND.sweep(handle, 1, 1).moved == 0
-        assert not BACKEND.fetch(handle).z.any()
+        assert handle.sweep(1, 1).moved == 0
+        assert not handle.state.z.any()
 
 
 class TestMemory:
@@ -167,7 +167,7 @@ class TestMemory:
 
     counts = random_corpus(120, 30, 15, 8, heaviest=2, topics=3)
 
-    def handle(self, alpha: float = 0.1) -> room.EMHandle:
+    def handle(self, alpha: float = 0.1) -> room.EMChain:
         urn = urns.finite(10, alpha, urns.per_word(0.1, 30))
         return begin(self.counts, urn, random_labels(120, 10, 8))
 
@@ -178,7 +178,7 @@ class TestMemory:
         values = climb(whole, 1, 9)
         climb(part, 1, stop)
         saved = {name: array.copy() for name, array in part.memory().items()}
-        resumed = BACKEND.open(self.counts, part.urn, BACKEND.fetch(part), EM)
+        resumed = BACKEND.open(self.counts, part.urn, part.state, EM)
         assert resumed.recall(saved)
         assert climb(resumed, stop + 1, 9) == values[stop:]
         np.testing.assert_array_equal(resumed.state.z, whole.state.z)

@@ -141,9 +141,9 @@ def frequencies(urn: str, way: str, key: int) -> Counter[tuple[int, ...]]:
         state = state_room.from_labels(counts, URNS[urn], together)
         handle = BACKEND.open(counts, URNS[urn], state)
         for sweep in range(1, DRAWS * THIN + 1):
-            done = BACKEND.sweep(handle, key, sweep)
+            done = handle.sweep(key, sweep)
             assert (done.touched_draws > 0) == touched
-            drawn[(sweep - 1) // THIN] = BACKEND.fetch(handle).z
+            drawn[(sweep - 1) // THIN] = handle.state.z
     seen: Counter[tuple[int, ...]] = Counter()
     for z, n in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
         seen[first_seen(z, URNS[urn].seed_weight.size)] += int(n)

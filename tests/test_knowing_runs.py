@@ -202,7 +202,7 @@ def test_the_seeded_joint_is_the_references(name, heaviest, any_seed):
     z[z == 1] = n_seeds + 1  # the second seed is empty; the other labels are in use
     state = state_room.from_labels(counts, urn, z)
     handle = BACKEND.open(counts, urn, state)
-    line = trace.record(counts, urn, handle.state, BACKEND.joint_terms(handle), 1, 0, 0.0)
+    line = trace.record(counts, urn, handle.state, handle.joint_terms(), 1, 0, 0.0)
     wanted = reference.log_joint(counts, urn, handle.state.z)
     assert math.isfinite(wanted)
     assert math.isclose(line.log_joint, wanted, rel_tol=1e-11)
@@ -226,8 +226,8 @@ def test_a_random_order_visits_everybody_once_and_differs_every_sweep():
             counts, urn, first_state(counts, urn, 4, 1, BACKEND), How(scan="random")
         )
         for sweep in range(1, 6):
-            BACKEND.sweep(handle, key, sweep)
-            orders.append(tuple(handle.work.scan.tolist()))
+            handle.sweep(key, sweep)
+            orders.append(tuple(handle.derived.scan.tolist()))
     assert all(sorted(order) == list(range(counts.n_docs)) for order in orders)
     assert len(set(orders)) == len(orders)
     firsts = np.array([order[0] for order in orders])
@@ -247,7 +247,7 @@ def cells(counts: Counts, urn: Urn, key: int, n: int, thin: int = 3) -> Counter[
     )
     seen: Counter[tuple[int, ...]] = Counter()
     for sweep in range(1, n * thin + 1):
-        BACKEND.sweep(handle, key, sweep)
+        handle.sweep(key, sweep)
         if sweep % thin == 0:
             seen[first_seen(handle.state.z, n_seeds)] += 1
     return seen
@@ -332,7 +332,7 @@ def test_a_start_that_does_not_fit_beside_the_seeds_is_refused(init):
         first_labels(counts, urn, start, 5)
     handle = BACKEND.open(counts, urn, first_state(counts, urn, "seeds", 5, BACKEND))
     for sweep in range(1, 4):
-        BACKEND.sweep(handle, 5, sweep)
+        handle.sweep(5, sweep)
     assert handle.state.z.max() < 3
 
 

@@ -18,7 +18,7 @@ from tiny import corpus, first_seen, from_bags, random_corpus, random_ids, rando
 from coterie import GSDMM, GSDPMM, checkpoint, sampler, urns
 from coterie import state as state_room
 from coterie.backends import _metropolis
-from coterie.backends._metropolis import MetropolisHandle
+from coterie.backends._metropolis import MetropolisChain
 from coterie.backends.base import How
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
@@ -34,11 +34,10 @@ METROPOLIS = How("metropolis")
 STATES = [name for name in CASES if "arriving" not in name]  # every document is in a cluster
 
 
-def opened(case: Case, way: Way) -> MetropolisHandle:
+def opened(case: Case, way: Way) -> MetropolisChain:
     plain = open_case(case, way)
-    handle = MetropolisHandle(case.counts, case.urn, plain.state, METROPOLIS)
-    handle.is_long = plain.is_long
-    handle.work = handle.work._replace(is_long=plain.is_long)
+    handle = MetropolisChain(case.counts, case.urn, plain.state, METROPOLIS)
+    handle.fixed = handle.fixed._replace(is_long=plain.fixed.is_long)
     return handle
 
 
@@ -46,12 +45,16 @@ def opened(case: Case, way: Way) -> MetropolisHandle:
 
 
 @kernel
-def log_ratios(counts, urn, state, work, d, alone, choice, out):
-    given = metropolis.give(counts, urn, state, work, d) if urn.promotion > 0 else np.int64(0)
+def log_ratios(counts, urn, state, fixed, derived, scratch, d, alone, choice, out):
+    given = (
+        metropolis.fill_given(counts, urn, state, fixed, derived, scratch, d)
+        if urn.promotion > 0
+        else np.int64(0)
+    )
     for i in range(choice.size):
         for j in range(choice.size):
             out[i, j] = metropolis.log_ratio(
-                counts, urn, state, work, d, alone, given, choice[i], choice[j]
+                counts, urn, state, fixed, scratch, d, alone, given, choice[i], choice[j]
             )
 
 
@@ -66,7 +69,16 @@ def test_the_acceptance_is_by_the_true_conditional(name, way):
         mine = handle.state.z[d]
         alone = bool(mine >= case.urn.seed_weight.size and (case.z == mine).sum() == 1)
         found = np.zeros((label.size, label.size))
-        parts = case.counts, case.urn, handle.state, handle.work, d, alone
+        parts = (
+            case.counts,
+            case.urn,
+            handle.state,
+            handle.fixed,
+            handle.derived,
+            handle.scratch,
+            d,
+            alone,
+        )
         log_ratios(*parts, label, found)
         assert (found[~possible] == -np.inf).all()
         weight, found = weight[possible], found[np.ix_(possible, possible)]
@@ -203,19 +215,19 @@ def frequencies(
         patch.setattr(state_room, "ROW_COST", walk.row_cost)
         patch.setattr(gibbs, "SAFE_NATS", walk.safe_nats)
         if walk.named:
-            patch.setattr(MetropolisHandle, "_save", save_unjudged)
+            patch.setattr(MetropolisChain, "_save", save_unjudged)
         together = np.zeros(counts.n_docs, np.int32)
         state = state_room.from_labels(counts, urn, together)
         how = METROPOLIS._replace(steps=walk.steps, refresh=walk.refresh)
         handle = BACKEND.open(counts, urn, state, how)
-        sweeps = [BACKEND.sweep(handle, key, sweep) for sweep in (1, 2, 3, 4)]
+        sweeps = [handle.sweep(key, sweep) for sweep in (1, 2, 3, 4)]
         assert [done.sampler for done in sweeps] == ["gibbs"] * 3 + ["metropolis"]
         handle.proposals = spoil(handle.proposals)
         steps = Counter()
         for sweep in range(5, 5 + DRAWS * THIN):
-            done = BACKEND.sweep(handle, key, sweep)
+            done = handle.sweep(key, sweep)
             steps.update(done._asdict() | {"sampler": 0})
-            drawn[(sweep - 5) // THIN] = BACKEND.fetch(handle).z
+            drawn[(sweep - 5) // THIN] = handle.state.z
         assert done.sampler == "metropolis"
         assert 0 < steps["accepted"] <= steps["proposed"]
         assert steps["accepted"] < steps["proposed"] or not walk.named  # else few are proposed
@@ -225,10 +237,10 @@ def frequencies(
     return seen
 
 
-save_judged = MetropolisHandle._save
+save_judged = MetropolisChain._save
 
 
-def save_unjudged(handle: MetropolisHandle, should_stop: Any) -> bool:
+def save_unjudged(handle: MetropolisChain, should_stop: Any) -> bool:
     save_judged(handle, should_stop)
     assert (handle.proposals.size > 0).any()
     handle.proposals = handle.proposals._replace(size=np.zeros_like(handle.proposals.size))
@@ -248,12 +260,12 @@ def test_the_state_equals_a_recount(name, heaviest, monkeypatch):
     died, reborn = set(), set()
     for sweep in range(1, 60):
         before = handle.state.size.copy()
-        BACKEND.sweep(handle, 5, sweep)
+        handle.sweep(5, sweep)
         if handle.state.size.size == before.size and sweep > 2:
             died |= set(np.flatnonzero((before > 0) & (handle.state.size == 0)).tolist())
             reborn |= died & set(np.flatnonzero((before == 0) & (handle.state.size > 0)).tolist())
         if sweep in (3, 4, 20, 59):
-            assert_counted(counts, URNS[name], BACKEND.fetch(handle))
+            assert_counted(counts, URNS[name], handle.state)
     if "process" in name and heaviest == 1:
         assert reborn, "a slot that emptied is used again"
 
@@ -265,9 +277,9 @@ def test_a_sweep_that_outgrows_its_slots_goes_on():
     handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND), METROPOLIS)
     assert handle._save(None)
     narrow = handle.state.size.size
-    assert BACKEND.sweep(handle, 1, 2).sampler == "metropolis"
+    assert handle.sweep(1, 2).sampler == "metropolis"
     assert handle.state.head[0] > 2 * narrow
-    assert_counted(counts, urn, BACKEND.fetch(handle))
+    assert_counted(counts, urn, handle.state)
 
 
 # -------------------------------------------------------------------- the same labels anywhere
@@ -281,7 +293,7 @@ def run_labels(name: str, n_sweeps: int, steps: int, refresh: int | None) -> lis
     handle = BACKEND.open(counts, urn, state, How("metropolis", steps=steps, refresh=refresh))
     _metropolis.LATEST, before = 2, _metropolis.LATEST
     for sweep in range(1, n_sweeps + 1):
-        assert BACKEND.sweep(handle, 3, sweep).sampler == ("gibbs" if sweep < 3 else "metropolis")
+        assert handle.sweep(3, sweep).sampler == ("gibbs" if sweep < 3 else "metropolis")
     _metropolis.LATEST = before
     return handle.state.z.tolist()
 
@@ -370,9 +382,9 @@ def test_a_sampler_without_memory_takes_none():
     urn = urns.process(1.0, urns.per_word(0.1, 10))
     state = first_state(counts, urn, "one", 1, BACKEND)
     handle = BACKEND.open(counts, urn, state)
-    assert BACKEND.memory(handle) == {}
-    assert BACKEND.recall(handle, {})
-    assert not BACKEND.recall(handle, {"moved": np.zeros(3, np.int64)})
+    assert handle.memory() == {}
+    assert handle.recall({})
+    assert not handle.recall({"moved": np.zeros(3, np.int64)})
 
 
 # ------------------------------------------------------------------------------ when it begins
@@ -401,7 +413,7 @@ def test_a_settled_corpus_is_hardly_weighed():
     counts = from_bags(bags.tolist(), 600)
     urn = urns.finite(40, 0.1, urns.per_word(0.1, 600))
     handle = BACKEND.open(counts, urn, first_state(counts, urn, "random", 2, BACKEND), METROPOLIS)
-    done = [BACKEND.sweep(handle, 2, sweep) for sweep in range(1, 41)]
+    done = [handle.sweep(2, sweep) for sweep in range(1, 41)]
     late = [one for one in done if one.sampler == "metropolis"][-10:]
     assert all(0 < one.full_draws + one.proposed < 0.15 * counts.n_docs for one in late)
     assert sum(one.full_draws for one in late) > 0
@@ -415,11 +427,11 @@ def test_told_to_stop_it_stops(monkeypatch: pytest.MonkeyPatch):
     handle.stops = np.array([100, 200, 300])
     asked = iter([False, False, False, True])  # twice in the sweep, twice while it saves
     monkeypatch.setattr(_metropolis, "LATEST", 1)
-    assert BACKEND.sweep(handle, 1, 1, lambda: next(asked)).sampler == "gibbs"
-    assert BACKEND.sweep(handle, 1, 2, lambda: next(asked)) is None
+    assert handle.sweep(1, 1, lambda: next(asked)).sampler == "gibbs"
+    assert handle.sweep(1, 2, lambda: next(asked)) is None
     assert handle.proposals is None
-    assert BACKEND.sweep(handle, 1, 2, lambda: False).sampler == "metropolis"
-    assert BACKEND.sweep(handle, 1, 3, lambda: True) is None
+    assert handle.sweep(1, 2, lambda: False).sampler == "metropolis"
+    assert handle.sweep(1, 3, lambda: True) is None
     assert_counted(counts, urn, handle.state)
 
 

@@ -77,13 +77,22 @@ def draw_one(case: Case, way: str, d: int, n: int) -> Counter[int]:
     """Draw document d again and again from the same state."""
     handle = open_case(case, WAYS[way])
     exact = conditional(case, d)
-    everything = (*handle.state, *handle.work, *handle.work.start)
+    everything = (*handle.state, *handle.derived, *handle.scratch, *handle.derived.start)
     arrays = [a for a in everything if isinstance(a, np.ndarray) and a.size]
     kept = [a.copy() for a in arrays]
     drawn: Counter[int] = Counter()
     for number in range(n):
         gibbs.sweep(
-            case.counts, case.urn, handle.state, handle.work, np.uint64(moved(17)), number, d, d + 1
+            case.counts,
+            case.urn,
+            handle.state,
+            handle.fixed,
+            handle.derived,
+            handle.scratch,
+            np.uint64(moved(17)),
+            number,
+            d,
+            d + 1,
         )
         drawn[named(int(handle.state.z[d]), exact)] += 1
         for a, before in zip(arrays, kept, strict=True):
@@ -176,9 +185,9 @@ def test_the_state_equals_a_recount(name, init, heaviest):
     assert_counted(counts, urn, state)
     handle = BACKEND.open(counts, urn, state)
     for sweep in range(1, 13):
-        BACKEND.sweep(handle, 5, sweep)
+        handle.sweep(5, sweep)
         if sweep in (1, 2, 7, 12):
-            assert_counted(counts, urn, BACKEND.fetch(handle))
+            assert_counted(counts, urn, handle.state)
 
 
 @pytest.mark.parametrize("heaviest", [1, 3], ids=["untied", "tied"])
@@ -187,15 +196,15 @@ def test_a_sweep_that_outgrows_its_slots_goes_on(heaviest):
     counts = random_corpus(600, V, 4, 3, heaviest)
     urn = URNS["process, crowded"]
     handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND))
-    narrow = BACKEND.fetch(handle).size.size
-    BACKEND.sweep(handle, 1, 1)
-    state = BACKEND.fetch(handle)
+    narrow = handle.state.size.size
+    handle.sweep(1, 1)
+    state = handle.state
     assert state.head[0] > 2 * narrow
     assert_counted(counts, urn, state)
     other = BACKEND.open(counts, urn, from_labels(counts, urn, state.z))
     for sweep in range(2, 10):  # and closes them again
-        BACKEND.sweep(other, 1, sweep)
-    assert_counted(counts, urn, BACKEND.fetch(other))
+        other.sweep(1, sweep)
+    assert_counted(counts, urn, other.state)
 
 
 @settings(max_examples=60)
@@ -221,8 +230,8 @@ def test_small_odd_corpora_are_counted_right(
         patch.setattr(state_room, "ROW_COST", row_cost)
         handle = BACKEND.open(counts, urn, first_state(counts, urn, init, seed, BACKEND))
         for sweep in range(1, 7):
-            BACKEND.sweep(handle, seed, sweep)
-            assert_counted(counts, urn, BACKEND.fetch(handle))
+            handle.sweep(seed, sweep)
+            assert_counted(counts, urn, handle.state)
 
 
 # ------------------------------------------------------------- the same source, the same numbers

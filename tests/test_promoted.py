@@ -20,7 +20,8 @@ from tiny import corpus, first_seen, from_bags, promoted, random_corpus, random_
 
 from coterie import _rng, urns
 from coterie import state as state_room
-from coterie.backends import How, cpu
+from coterie.backends import How
+from coterie.backends._gibbs import GibbsChain
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
@@ -93,7 +94,7 @@ def replay(
     """
     key = 5
     n_seeds = urn.seed_weight.size
-    handle = cpu.Handle(counts, urn, state_room.from_labels(counts, urn, z), How(scan=scan))
+    handle = GibbsChain(counts, urn, state_room.from_labels(counts, urn, z), How(scan=scan))
     seen: Counter[str] = Counter()
     for sweep in range(1, n_sweeps + 1):
         handle.begin(key, sweep)
@@ -133,15 +134,24 @@ def replay(
     return seen
 
 
-def closed(handle: cpu.Handle) -> set[int]:
+def closed(handle: GibbsChain) -> set[int]:
     """The slots without a cluster."""
     return set(handle.state.order[handle.state.head[0] :].tolist())
 
 
-def draw(handle: cpu.Handle, key: int, sweep: int, i: int) -> bool:
+def draw(handle: GibbsChain, key: int, sweep: int, i: int) -> bool:
     """Draw the i-th document of the scan; False if the slots are full."""
     done = gibbs.sweep(
-        handle.counts, handle.urn, handle.state, handle.work, np.uint64(key), sweep, i, i + 1
+        handle.counts,
+        handle.urn,
+        handle.state,
+        handle.fixed,
+        handle.derived,
+        handle.scratch,
+        np.uint64(key),
+        sweep,
+        i,
+        i + 1,
     )
     return bool(done == i + 1)
 
@@ -164,11 +174,14 @@ def assert_flags(
     assert (mine == (u < chance))[tell].all()
 
 
-def assert_derived(handle: cpu.Handle) -> None:
+def assert_derived(handle: GibbsChain) -> None:
     """What the kernel keeps beside the state is what a fresh start would derive from it."""
-    kept, fresh = handle.work, handle._work()
-    for name in ("base", "log_weight", "log_total", "product", "given", "brought"):
-        assert np.array_equal(getattr(kept, name), getattr(fresh, name)), name
+    kept = handle.derived._asdict() | handle.scratch._asdict()
+    fresh = {}
+    for part in handle._derive():
+        fresh |= part._asdict()
+    for name in ("base", "log_weight", "log_total", "product", "given", "promoted_by"):
+        assert np.array_equal(kept[name], fresh[name]), name
 
 
 CLUSTERS_COME_AND_GO = [
@@ -270,7 +283,7 @@ def test_a_thousand_sweeps_leave_no_residue(base, mu):
     urn = relate(BASES[base], mu, 6, seed=3)
     handle = BACKEND.open(counts, urn, first_state(counts, urn, 5, 1, BACKEND))
     for sweep in range(1, 1001):
-        BACKEND.sweep(handle, 2, sweep)
+        handle.sweep(2, sweep)
         state = handle.state
         assert (state.rows >= 0).all()
         assert (state.post[state_room._used(state), 1] > 0).all()
@@ -306,7 +319,7 @@ def test_small_odd_corpora_are_counted_right(
         patch.setattr(state_room, "wants_relayout", lambda state, sweep: True)
         for sweep in range(1, 7):
             patch.setattr(state_room, "ROW_COST", row_costs[sweep % len(row_costs)])
-            BACKEND.sweep(handle, seed, sweep)
+            handle.sweep(seed, sweep)
             assert_counted(counts, urn, handle.state)
 
 
@@ -326,7 +339,7 @@ def test_postings_stay_within_their_room(base, n_docs):
     handle = BACKEND.open(counts, urn, state._replace(post=guarded[:room]))
     with going(WAYS["postings"]):
         for sweep in range(1, 300):
-            BACKEND.sweep(handle, 1, sweep)
+            handle.sweep(1, sweep)
             assert state_room.is_sound(counts, urn, handle.state)
     assert (guarded[room:] == -7).all()
 
@@ -339,7 +352,7 @@ def test_counts_at_the_edge_of_int32():
         urns.check_room(urn, counts._replace(weight=counts.weight * 11 // 10))
     handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND))
     for sweep in range(1, 40):
-        BACKEND.sweep(handle, 1, sweep)
+        handle.sweep(1, sweep)
         assert_counted(counts, urn, handle.state)
     assert handle.state.flag.any()
 
@@ -354,8 +367,19 @@ def test_the_smallest_promotion_marks_a_cluster_as_touched(beta, d):
     z, flag = np.array([0, 0, 1, 2, 2, 3, 1, 4, 4, 2]), np.ones(counts.word.size, np.uint8)
     case = Case(counts, urn, z, flag=flag)
     handle = open_case(case, ORACLE_WAYS["postings"])
-    gibbs.sweep(counts, urn, handle.state, handle.work, np.uint64(1), 1, d, d + 1)
-    assert handle.work.stats[gibbs.TOUCHED_DRAWS] == 1
+    gibbs.sweep(
+        counts,
+        urn,
+        handle.state,
+        handle.fixed,
+        handle.derived,
+        handle.scratch,
+        np.uint64(1),
+        1,
+        d,
+        d + 1,
+    )
+    assert handle.scratch.stats[gibbs.TOUCHED_DRAWS] == 1
     assert fit(draw_one(case, "postings", d, 4000), conditional(case, d)) > LUCK
 
 
@@ -379,7 +403,7 @@ def test_without_promotion_the_labels_are_the_plain_urns(base, silent, monkeypat
     for each in (plain, urn):
         handle = BACKEND.open(counts, each, first_state(counts, each, 3, 4, BACKEND))
         for sweep in range(1, 9):
-            BACKEND.sweep(handle, 4, sweep)
+            handle.sweep(4, sweep)
         runs.append(handle.state.z.tolist())
         assert not handle.state.flag.any()
     assert runs[0] == runs[1]
@@ -392,6 +416,6 @@ def test_promotion_changes_the_labels():
         urn = relate(BASES["finite"], mu, 4, 1)
         handle = BACKEND.open(counts, urn, first_state(counts, urn, 3, 4, BACKEND))
         for sweep in range(1, 9):
-            BACKEND.sweep(handle, 4, sweep)
+            handle.sweep(4, sweep)
         runs[mu] = first_seen(handle.state.z)
     assert runs[0.0] != runs[0.3]

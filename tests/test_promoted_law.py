@@ -113,12 +113,18 @@ def landings(name: str, way: str) -> Counter[World]:
         labels = np.array(z, np.int32)
         state = state_room.from_labels(counts, urn, labels, np.array(flag, np.uint8))
         handle = BACKEND.open(counts, urn, state)
-    everything = (*handle.state, *handle.work, *handle.work.kin)
+    everything = (
+        *handle.state,
+        *handle.fixed,
+        *handle.derived,
+        *handle.scratch,
+        *handle.fixed.pairs,
+    )
     arrays = [a for a in everything if isinstance(a, np.ndarray) and a.size]
     kept = [a.copy() for a in arrays]
     drawn = np.empty((DRAWS, counts.n_docs + len(flag)), np.int32)
     for key in range(DRAWS):
-        BACKEND.sweep(handle, moved(0) + key, 1)
+        handle.sweep(moved(0) + key, 1)
         drawn[key, : counts.n_docs] = handle.state.z
         drawn[key, counts.n_docs :] = handle.state.flag
         for a, before in zip(arrays, kept, strict=True):

@@ -154,9 +154,7 @@ def test_joint_is_the_one_the_trace_reports(name, heaviest, any_seed):
     counts = random_corpus(20, 8, 9, any_seed, heaviest)
     z = random_labels(20, 5, any_seed)
     handle = BACKEND.open(counts, URNS[name], from_labels(counts, URNS[name], z))
-    line = trace.record(
-        counts, URNS[name], BACKEND.fetch(handle), BACKEND.joint_terms(handle), 1, 0, 0.0
-    )
+    line = trace.record(counts, URNS[name], handle.state, handle.joint_terms(), 1, 0, 0.0)
     assert math.isclose(line.log_joint, reference.log_joint(counts, URNS[name], z), rel_tol=1e-11)
 
 

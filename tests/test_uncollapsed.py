@@ -118,8 +118,8 @@ def together(counts: Counts, urn: Urn) -> State:
 
 
 def swept(handle, key: int, sweep: int) -> State:
-    assert isinstance(BACKEND.sweep(handle, key, sweep), SweepStats)
-    return BACKEND.fetch(handle)
+    assert isinstance(handle.sweep(key, sweep), SweepStats)
+    return handle.state
 
 
 @pytest.mark.parametrize("shape", [1e-3, 0.01, 0.1, 0.9, 1.0, 3.0, 400.0])
@@ -191,8 +191,8 @@ class TestAnySetting:
         handle = BACKEND.open(counts, urn, start, how)
         before = start.z
         for sweep in range(1, 11):
-            stats = BACKEND.sweep(handle, any_seed, sweep)
-            state = BACKEND.fetch(handle)
+            stats = handle.sweep(any_seed, sweep)
+            state = handle.state
             assert is_sound(counts, urn, state)
             assert stats.sampler == "uncollapsed"
             assert 0 <= stats.moved <= counts.weight.sum()
@@ -233,8 +233,8 @@ class TestAnySetting:
         for counts in (corpus("aab"), corpus("a", "b", "c")):
             urn = urns.finite(1, 0.1, urns.per_word(0.1, 8))
             handle = BACKEND.open(counts, urn, together(counts, urn), how)
-            assert BACKEND.sweep(handle, 1, 1).moved == 0
-            assert not BACKEND.fetch(handle).z.any()
+            assert handle.sweep(1, 1).moved == 0
+            assert not handle.state.z.any()
 
     def test_a_stopped_sweep_changes_nothing(self, how, monkeypatch):
         monkeypatch.setattr(room, "CHUNK_ADDS", 2000)
@@ -243,8 +243,8 @@ class TestAnySetting:
         handle = BACKEND.open(counts, urn, from_labels(counts, urn, random_labels(300, 20, 7)), how)
         before = swept(handle, 1, 1)
         z = before.z.copy()
-        assert BACKEND.sweep(handle, 1, 2, lambda: True) is None
-        assert BACKEND.fetch(handle) is before
+        assert handle.sweep(1, 2, lambda: True) is None
+        assert handle.state is before
         np.testing.assert_array_equal(before.z, z)
 
     @pytest.mark.chance

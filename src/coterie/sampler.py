@@ -102,8 +102,8 @@ def _sample(
         key = plan.key if plan.key is not None else secrets.randbits(64)
         state = first_state(counts, urn, plan.init, key, backend)
         trace = Trace(notes=[why] if why else [])
-    handle = backend.open(counts, urn, state, plan.how)
-    if plan.checkpoint and saved is not None and not backend.recall(handle, saved.memory):
+    chain = backend.open(counts, urn, state, plan.how)
+    if plan.checkpoint and saved is not None and not chain.recall(saved.memory):
         raise checkpoint.misfit(plan.checkpoint)
     stop: Stop | None = None
     with noted_interrupts() as interrupted, _closing(plan.callbacks):
@@ -113,12 +113,12 @@ def _sample(
         while stop is None and len(trace) < plan.n_sweeps:
             sweep = len(trace) + 1
             started = time.perf_counter()
-            stats = backend.sweep(handle, key, sweep, interrupted)
+            stats = chain.sweep(key, sweep, interrupted)
             if stats is None:
                 stop = Stop("interrupted", f"interrupted in sweep {sweep}")
                 break
-            state = backend.fetch(handle)
-            terms = backend.joint_terms(handle)
+            state = chain.state
+            terms = chain.joint_terms()
             seconds = time.perf_counter() - started
             what = (sweep, stats.moved, seconds, stats.sampler)
             trace.append(record(counts, urn, state, terms, *what))
@@ -127,12 +127,12 @@ def _sample(
             due = sweep % plan.checkpoint_every == 0 or stop or sweep == plan.n_sweeps
             if place is not None and due:
                 elapsed = time.perf_counter() - began
-                now = checkpoint.Saved(state, trace, key, elapsed, backend.memory(handle))
+                now = checkpoint.Saved(state, trace, key, elapsed, chain.memory())
                 checkpoint.write(place, mark, now)
     n_docs = int(counts.weight.sum())
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
     done = stop or Stop("sweeps", f"all {plan.n_sweeps} sweeps done")
-    return Run(backend.fetch(handle), trace, key, settled, f"{done.words}; {why}", done)
+    return Run(chain.state, trace, key, settled, f"{done.words}; {why}", done)
 
 
 def resolved(how: How, counts: Counts) -> tuple[How, str]:

@@ -31,9 +31,9 @@ def first_state(counts: Counts, urn: Urn, init: Init, key: int, backend: Backend
     if isinstance(init, str) and init == "online":
         quiet = urn._replace(promotion=0)
         absent = np.full(counts.n_docs, -1, np.int32)
-        handle = backend.open(counts, quiet, from_labels(counts, quiet, absent))
-        backend.sweep(handle, key, START_SWEEP)
-        state = backend.fetch(handle)
+        chain = backend.open(counts, quiet, from_labels(counts, quiet, absent))
+        chain.sweep(key, START_SWEEP)
+        state = chain.state
         return from_labels(counts, urn, state.z) if urn.promotion else state
     return from_labels(counts, urn, first_labels(counts, urn, init, key))
 

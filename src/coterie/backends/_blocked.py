@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.backends._gibbs import CHUNK_WORDS, Handle
+from coterie.backends._gibbs import CHUNK_WORDS, GibbsChain
 from coterie.backends._team import Team
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import _gate, blocked, gibbs
+from coterie.kernels import _gate, blocked
+from coterie.kernels._work import Scratch, read_only
 from coterie.state import State, renamed
 from coterie.urns import Urn
 
@@ -20,10 +21,6 @@ MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 32
 WINDOWS = 8
 FEW = 20_000  # words that one thread moves sooner than all could meet again
 LINE = 128  # bytes: what two threads write must not lie closer
-_SCRATCH = (
-    "product", "scale", "extra", "weight", "partial", "touched", "place", "row", "rate", "given",
-    "tree", "seen", "stats",
-)  # fmt: skip
 
 
 def default_block(n_docs: int) -> int:
@@ -47,7 +44,7 @@ def deal(n_docs: int, size: int) -> list[npt.NDArray[np.int64]]:
     return [block for block in blocks if block.size] or [np.zeros(0, np.int64)]
 
 
-class BlockedHandle(Handle):
+class BlockedChain(GibbsChain):
     """A state being sampled block by block."""
 
     def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
@@ -55,7 +52,7 @@ class BlockedHandle(Handle):
         blocks = deal(counts.n_docs, how.block_size or default_block(counts.n_docs))
         if not self.is_random_scan:
             self.scan = np.concatenate(blocks)
-            self.work = self.work._replace(scan=self.scan)
+            self.derived = self.derived._replace(scan=self.scan)
         sizes = [block.size for block in blocks]
         self.blocks = np.cumsum([0, *sizes], dtype=np.int64)
         n_blocks = len(blocks)
@@ -63,42 +60,49 @@ class BlockedHandle(Handle):
         self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
         self.drawn = _apart(np.zeros(counts.n_docs, np.int32))
         self.team = Team(max(1, min(how.n_jobs, -(-max(sizes) // blocked.PIECE))))
-        self.works: list[gibbs.Work] = []
-        self.works_of: gibbs.Work | None = None  # what they were made of
+        self.scratches: list[Scratch] = []
+        self.scratches_of: Scratch | None = None  # what they were made of
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
         """Draw every document once; None if `should_stop` said yes on the way."""
         self.begin(key, sweep)
-        works = self._works()
+        scratches = self._scratches()
         done, is_drawn = 0, False
         for stop in self.stops.tolist():
             while done < stop:
-                done = self._blocks(works, np.uint64(key), sweep, done, stop, is_drawn)
+                done = self._blocks(scratches, np.uint64(key), sweep, done, stop, is_drawn)
                 is_drawn = done < stop
                 if is_drawn:
-                    stats = _stats(works)
+                    stats = _stats(scratches)
                     self._widen(done)
-                    works = self._works()
-                    works[0].stats[:] = stats
+                    scratches = self._scratches()
+                    scratches[0].stats[:] = stats
             if should_stop is not None and stop < self.stops[-1] and should_stop():
                 return None
-        return SweepStats("blocked", *_stats(works).tolist())
+        return SweepStats("blocked", *_stats(scratches).tolist())
 
     def _blocks(
-        self, works: list[gibbs.Work], key: np.uint64, sweep: int, begin: int, end: int, ready: bool
+        self,
+        scratches: list[Scratch],
+        key: np.uint64,
+        sweep: int,
+        begin: int,
+        end: int,
+        ready: bool,
     ) -> int:
         """Draw these blocks on all threads; return the next one to do."""
-        counts, urn, state, blocks, drawn = (
-            self.counts, self.urn, self.state, self.blocks, self.drawn,
+        counts, urn, state, fixed, derived = (
+            self.counts, self.urn, self.state, self.fixed, self.derived,
         )  # fmt: skip
+        shared_state, shared_derived = read_only(state), read_only(derived)
         gate = np.zeros(_gate.SIZE, np.int64)
 
         def draw(part: int) -> None:
             blocked.sweep(
-                counts, urn, state, works[part], key, sweep, blocks, begin, end, ready, drawn,
-                FEW, part, self.team.n, gate,
+                counts, urn, state, fixed, derived, shared_state, shared_derived, scratches[part],
+                key, sweep, self.blocks, begin, end, ready, self.drawn, FEW, part, self.team.n, gate,
             )  # fmt: skip
 
         def leave() -> None:
@@ -118,21 +122,19 @@ class BlockedHandle(Handle):
         drawn[:] = renamed(self.state)[drawn]
         self.relayout(spare=openers)
 
-    def _works(self) -> list[gibbs.Work]:
-        """What was derived from the state, with scratch of its own for every thread."""
-        if self.works_of is not self.work:
-            self.works_of, self.works = self.work, [self._own() for _ in range(self.team.n)]
-        for work in self.works:
-            work.stats[:] = 0
-        return self.works
-
-    def _own(self) -> gibbs.Work:
-        own: dict[str, Any] = {name: _apart(getattr(self.work, name)) for name in _SCRATCH}
-        return self.work._replace(**own)
+    def _scratches(self) -> list[Scratch]:
+        """Scratch of its own for every thread, away from everybody else's."""
+        if self.scratches_of is not self.scratch:
+            self.scratches_of = self.scratch
+            arrays: list[Any] = list(self.scratch)
+            self.scratches = [Scratch(*map(_apart, arrays)) for _ in range(self.team.n)]
+        for scratch in self.scratches:
+            scratch.stats[:] = 0
+        return self.scratches
 
 
-def _stats(works: list[gibbs.Work]) -> npt.NDArray[np.int64]:
-    return np.asarray(np.sum([work.stats for work in works], axis=0))
+def _stats(scratches: list[Scratch]) -> npt.NDArray[np.int64]:
+    return np.asarray(np.sum([scratch.stats for scratch in scratches], axis=0))
 
 
 def _apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.backends._gibbs import Handle
+from coterie.backends._chain import BaseChain
 from coterie.backends._team import Team
 from coterie.backends._uncollapsed import (
     SCRATCH_BYTES,
     Asked,
     Floats,
     check_memory,
+    refusal,
     shares,
     take_logs,
 )
@@ -35,7 +36,7 @@ SHARE_BYTES = 16 * 2**20  # documents x clusters held at once
 LINE = 8  # clusters in a cache line: no two threads sum in the same one
 
 
-class EMHandle(Handle):
+class EMChain(BaseChain):
     """Theta and phi being improved; the state holds the labels that follow from them."""
 
     def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
@@ -52,6 +53,8 @@ class EMHandle(Handle):
         self.log_phi = np.empty((counts.n_words, urn.cap))
         self.words = np.empty_like(self.log_phi)  # n_kw, then the next phi
         self._first_step()
+
+    refusal = staticmethod(refusal)
 
     def sweep(self, key: int, sweep: int, should_stop: Asked = None) -> SweepStats | None:
         """One step of EM; None, and nothing changed, if `should_stop` said yes on the way."""

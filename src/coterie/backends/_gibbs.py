@@ -1,19 +1,20 @@
-"""Exact Gibbs on one thread, and what every way of sampling derives from a state."""
+"""Exact Gibbs on one thread, and what it derives from corpus, urn and state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie import _rng
 from coterie import state as state_room
+from coterie.backends._chain import BaseChain
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import _promote, _tree, gibbs, layout, summary
+from coterie.kernels import _promote, _tree, gibbs, layout
 from coterie.kernels._slots import BLOCK
+from coterie.kernels._work import Derived, Fixed, Scratch
 from coterie.state import State
 from coterie.urns import Urn
 
@@ -23,71 +24,45 @@ ROW_LIST = 4096  # rows multiplied in at once by a long document
 SCAN_DRAW = 2**40  # the address of a document's place in a random scan: no draw comes near
 
 
-class Handle:
+class GibbsChain(BaseChain):
     """A state being sampled by exact Gibbs, with what is derived from it."""
 
     def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
-        self.counts, self.urn, self.state, self.how = counts, urn, state, how
+        super().__init__(counts, urn, state, how)
         self.is_random_scan = how.scan == "random"
         self.scan = np.zeros(0, np.int64)
         self.start = _no_start(urn, state)
-        self.word_nats, self.is_long = _static(counts, urn)
-        self.kin = _kin(counts, urn)
-        symmetric = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
-        self.table = np.zeros((summary.TABLE if symmetric else 0, 2))
-        if symmetric:
-            summary.fill_table(float(urn.beta[0]), urn.unit, self.table)
+        self.fixed = make_fixed(counts, urn, self.is_symmetric)
         chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
         self.stops = np.linspace(0, counts.n_docs, chunks + 1).astype(np.int64)[1:]
-        self.work = self._work()
+        self.derived, self.scratch = self._derive()
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
         """Draw every document once; None if `should_stop` said yes on the way."""
         self.begin(key, sweep)
-        self.work.stats[:] = 0
+        self.scratch.stats[:] = 0
         done = 0
         for stop in self.stops:
             while done < stop:
                 done = gibbs.sweep(
-                    self.counts, self.urn, self.state, self.work, np.uint64(key), sweep, done, stop
-                )
+                    self.counts, self.urn, self.state, self.fixed, self.derived, self.scratch,
+                    np.uint64(key), sweep, done, stop,
+                )  # fmt: skip
                 if done < stop:
                     self.relayout()
             if should_stop is not None and stop < self.counts.n_docs and should_stop():
                 return None
-        return SweepStats("gibbs", *self.work.stats.tolist())
-
-    def joint_terms(self) -> tuple[float, float]:
-        """Sums over all word counts, for the trace."""
-        urn, state = self.urn, self.state
-        joint, given = (np.nan, np.nan) if urn.promotion else self._word_terms()
-        if urn.promotion or urn.seed_weight.size:
-            return joint, float(summary.words_given_labels(self.counts, urn, state))
-        total = state.total[state.total > 0] * urn.unit
-        return joint, given - float(total @ np.log(total + urn.beta_sum))
-
-    def _word_terms(self) -> tuple[float, float]:
-        out = np.zeros((-(-self.counts.n_words // summary.CHUNK), 2))
-        self._share(
-            lambda part, parts: summary.word_terms(
-                self.urn, self.state, self.table, part, parts, out
-            )
-        )
-        return float(out[:, 0].sum()), float(out[:, 1].sum())
-
-    def _share(self, task: Callable[[int, int], Any]) -> None:
-        """Do all parts of a task: task(part, parts)."""
-        task(0, 1)
+        return SweepStats("gibbs", *self.scratch.stats.tolist())
 
     def relayout(self, spare: int = 0) -> None:
         """Lay the state anew, and derive everything from it again; the statistics go on."""
-        stats = self.work.stats
+        stats = self.scratch.stats
         before, self.state = self.state, state_room.relayout(self.urn, self.state, spare)
         self.start = _moved_start(self.urn, before, self.state, self.start)
-        self.work = self._work()
-        self.work.stats[:] = stats
+        self.derived, self.scratch = self._derive()
+        self.scratch.stats[:] = stats
 
     def begin(self, key: int, sweep: int) -> None:
         """What a sweep needs to know before its first draw."""
@@ -96,66 +71,89 @@ class Handle:
         if self.is_random_scan:
             u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), SCAN_DRAW)
             self.scan = np.argsort(u, kind="stable")
-            self.work = self.work._replace(scan=self.scan)
+            self.derived = self.derived._replace(scan=self.scan)
         if self.urn.promotion:
             self.start = _new_start(self.urn, self.state)
-            self.work = self.work._replace(start=self.start)
+            self.derived = self.derived._replace(start=self.start)
 
     def wants_relayout(self, sweep: int) -> bool:
         """Whether the state should be laid anew before this sweep."""
         return state_room.wants_relayout(self.state, sweep)
 
-    def memory(self) -> dict[str, npt.NDArray[Any]]:
-        """What later sweeps need beyond the state: nothing, for most ways of sampling."""
-        return {}
-
-    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
-        """Take up what a checkpoint kept; False if that cannot be this handle's."""
-        return not memory
-
-    def _work(self) -> gibbs.Work:
+    def _derive(self) -> tuple[Derived, Scratch]:
+        """What follows from the state as it is laid out now."""
         counts, state = self.counts, self.state
-        width = state.size.size
-        widest = int(np.diff(counts.ptr).max(initial=0))
-        any_long = bool(self.is_long.any())
-        lengths, often = np.unique(counts.length[~self.is_long], return_counts=True)
-        base_row = np.full(int(lengths.max(initial=0)) + 1, -1, np.int32)
-        most = np.argsort(-often, kind="stable")[: BASE_BYTES // (8 * max(width, 1))]
-        lengths = np.sort(lengths[most])
-        base_row[lengths] = np.arange(lengths.size)
-        work = gibbs.Work(
-            uneven=int(not self.table.size),
-            inv_beta=np.empty(counts.n_words),
-            word_nats=self.word_nats,
-            is_long=self.is_long,
-            base_row=base_row,
-            base=np.zeros((lengths.size, width)),
-            tree=np.zeros((lengths.size, _tree.size_for(width))),
-            seen=np.zeros(lengths.size, np.int64),
-            changed=np.zeros(width, np.int32),
-            n_changed=np.zeros(1, np.int64),
-            seed_ends=np.zeros(self.urn.seed_weight.size),
-            log_weight=np.zeros(width if any_long else 0),
-            log_total=np.zeros(width if any_long else 0),
-            cum_weight=np.zeros(counts.n_docs + 1, np.int64),
-            product=np.ones(width),
-            scale=np.zeros(width),
-            extra=np.zeros(width),
-            weight=np.zeros(width + 1),
-            partial=np.zeros(width // BLOCK + 1),
-            touched=np.zeros(width + 1, np.int32),
-            place=np.zeros(widest, np.int64),
-            row=np.zeros(max(ROW_LIST, base_row.size), np.int32),
-            rate=np.zeros(max(ROW_LIST, base_row.size)),
-            scan=self.scan,
-            kin=self.kin,
-            given=np.zeros(widest if self.urn.promotion else 0, np.int64),
-            brought=np.zeros(counts.n_docs if self.urn.promotion else 0, np.int64),
-            start=self.start,
-            stats=np.zeros(5, np.int64),
-        )
-        gibbs.open_work(counts, self.urn, state, work)
-        return work
+        derived = make_derived(counts, self.urn, state, self.fixed, self.scan, self.start)
+        scratch = make_scratch(counts, self.urn, state, derived)
+        gibbs.derive(counts, self.urn, state, derived, scratch)
+        return derived, scratch
+
+
+def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
+    """What follows from corpus and urn alone."""
+    word_nats, is_long = _static(counts, urn)
+    fixed = Fixed(
+        beta_stride=int(not symmetric),
+        inv_beta=np.empty(counts.n_words),
+        word_nats=word_nats,
+        is_long=is_long,
+        seed_ends=np.zeros(urn.seed_weight.size),
+        cum_weight=np.zeros(counts.n_docs + 1, np.int64),
+        pairs=_pairs(counts, urn),
+    )
+    gibbs.fill_fixed(counts, urn, fixed)
+    return fixed
+
+
+def make_derived(
+    counts: Counts,
+    urn: Urn,
+    state: State,
+    fixed: Fixed,
+    scan: npt.NDArray[np.int64],
+    start: _promote.Start,
+) -> Derived:
+    """Room for what follows from the state; `gibbs.derive` fills it."""
+    width = state.size.size
+    lengths, often = np.unique(counts.length[~fixed.is_long], return_counts=True)
+    base_row = np.full(int(lengths.max(initial=0)) + 1, -1, np.int32)
+    most = np.argsort(-often, kind="stable")[: BASE_BYTES // (8 * max(width, 1))]
+    lengths = np.sort(lengths[most])
+    base_row[lengths] = np.arange(lengths.size)
+    any_long = bool(fixed.is_long.any())
+    return Derived(
+        base_row=base_row,
+        base=np.zeros((lengths.size, width)),
+        changed=np.zeros(width, np.int32),
+        n_changed=np.zeros(1, np.int64),
+        log_weight=np.zeros(width if any_long else 0),
+        log_total=np.zeros(width if any_long else 0),
+        scan=scan,
+        promoted_by=np.zeros(counts.n_docs if urn.promotion else 0, np.int64),
+        start=start,
+    )
+
+
+def make_scratch(counts: Counts, urn: Urn, state: State, derived: Derived) -> Scratch:
+    """What one thread writes as it draws."""
+    width, widest = state.size.size, int(np.diff(counts.ptr).max(initial=0))
+    n_kept = derived.base.shape[0]
+    n_rows = max(ROW_LIST, derived.base_row.size)
+    return Scratch(
+        tree=np.zeros((n_kept, _tree.size_for(width))),
+        seen=np.full(n_kept, _tree.STALE, np.int64),
+        product=np.ones(width),
+        scale=np.zeros(width),
+        extra=np.zeros(width),
+        weight=np.zeros(width + 1),
+        partial=np.zeros(width // BLOCK + 1),
+        touched=np.zeros(width + 1, np.int32),
+        place=np.zeros(widest, np.int64),
+        row=np.zeros(n_rows, np.int32),
+        rate=np.zeros(n_rows),
+        given=np.zeros(widest if urn.promotion else 0, np.int64),
+        stats=np.zeros(5, np.int64),
+    )
 
 
 def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
@@ -179,16 +177,16 @@ def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDAr
     return nats, (longest > gibbs.SAFE_NATS) | (counts.weight > 1)
 
 
-def _kin(counts: Counts, urn: Urn) -> _promote.Kin:
+def _pairs(counts: Counts, urn: Urn) -> _promote.RelatedPairs:
     """Words of one document that promote each other: found once, not again in every draw."""
     ptr, none = np.zeros(counts.n_docs + 1 if urn.promotion else 0, np.int64), np.zeros(0, np.int32)
-    kin = _promote.Kin(ptr, none, none)
+    pairs = _promote.RelatedPairs(ptr, none, none)
     if urn.promotion:
-        _promote.note_kin(counts, urn, np.full(counts.n_words, -1, np.int64), kin)
+        _promote.find_pairs(counts, urn, np.full(counts.n_words, -1, np.int64), pairs)
         n_pairs = int(ptr[-1])
-        kin = _promote.Kin(ptr, np.zeros(n_pairs, np.int32), np.zeros(n_pairs, np.int32))
-        _promote.note_kin(counts, urn, np.full(counts.n_words, -1, np.int64), kin)
-    return kin
+        pairs = _promote.RelatedPairs(ptr, np.zeros(n_pairs, np.int32), np.zeros(n_pairs, np.int32))
+        _promote.find_pairs(counts, urn, np.full(counts.n_words, -1, np.int64), pairs)
+    return pairs
 
 
 def _no_start(urn: Urn, state: State) -> _promote.Start:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.backends._gibbs import Handle
+from coterie.backends._gibbs import GibbsChain
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import _proposals as kernel
@@ -26,7 +26,7 @@ KEPT = ("ptr", "entry", "mass", "size")  # of Proposals; the alias tables follow
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-class MetropolisHandle(Handle):
+class MetropolisChain(GibbsChain):
     """A state being sampled by Metropolis-Hastings.
 
     Gibbs sweeps come first. When few documents move, and no longer fewer from sweep to sweep, the
@@ -110,35 +110,38 @@ class MetropolisHandle(Handle):
         self, proposals: Proposals, key: int, sweep: int, should_stop: Callable[[], bool] | None
     ) -> SweepStats | None:
         self.begin(key, sweep)
-        self.work.stats[:] = 0
+        self.scratch.stats[:] = 0
         tally = np.zeros(3, np.int64)
         done = 0
         for stop in self.stops:
             while done < stop:
                 done = metropolis.sweep(
-                    self.counts, self.urn, self.state, self.work, proposals, self.how.steps,
-                    np.uint64(key), sweep, done, stop, tally,
+                    self.counts, self.urn, self.state, self.fixed, self.derived, self.scratch, proposals,
+                    self.how.steps, np.uint64(key), sweep, done, stop, tally,
                 )  # fmt: skip
                 if done < stop:
                     self.relayout()
             if should_stop is not None and stop < self.counts.n_docs and should_stop():
                 return None
-        return SweepStats("metropolis", *self.work.stats.tolist(), *tally.tolist())
+        return SweepStats("metropolis", *self.scratch.stats.tolist(), *tally.tolist())
 
     def _save(self, should_stop: Callable[[], bool] | None) -> bool:
         """Save every document's conditional as its proposal; False if told to stop."""
         counts, urn, state = self.counts, self.urn, self.state
         width = state.size.size
-        work = self.work._replace(log_weight=np.zeros(width), log_total=np.zeros(width))
-        gibbs.open_work(counts, urn, state, work)
-        rest = np.zeros(int(counts.length[~self.is_long].max(initial=0)) + 1)
+        fixed, scratch = self.fixed, self.scratch
+        derived = self.derived._replace(log_weight=np.zeros(width), log_total=np.zeros(width))
+        gibbs.derive(counts, urn, state, derived, scratch)
+        rest = np.zeros(int(counts.length[~self.fixed.is_long].max(initial=0)) + 1)
         kernel.note_rest(urn, state, rest)
         slots, shares, sizes = [], [], []
         first = 0
         for stop in self.stops:
             slot = np.zeros((stop - first, kernel.KEPT + 1), np.int32)
             share = np.zeros(slot.shape)
-            kernel.record(counts, urn, state, work, rest, first, stop, slot, share)
+            kernel.record(
+                counts, urn, state, fixed, derived, scratch, rest, first, stop, slot, share
+            )
             kept = share > 0.0
             slots.append(slot[kept])
             shares.append(share[kept])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from coterie.backends._gibbs import Handle
+from coterie.backends._chain import BaseChain
 from coterie.backends._team import Team
 from coterie.backends.base import DEFAULT, How, SweepStats
 from coterie.counts import Counts
@@ -47,7 +47,7 @@ def refusal(urn: Urn, how: How) -> str | None:
     return None
 
 
-class UncollapsedHandle(Handle):
+class UncollapsedChain(BaseChain):
     """A state being sampled with theta and phi; both are forgotten after every sweep."""
 
     def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
@@ -56,10 +56,12 @@ class UncollapsedHandle(Handle):
         state = from_labels(counts, urn, dense(state.z))
         super().__init__(counts, urn, state, how)
         self.room = np.empty(counts.n_words * most)
-        self.scratch = np.empty((how.n_jobs, max(SCRATCH_BYTES // 8, most)))
+        self.weights = np.empty((how.n_jobs, max(SCRATCH_BYTES // 8, most)))
         self.drawn = np.empty(counts.n_docs, np.int64)
         self.top = np.empty(counts.n_docs)
         self.team = Team(how.n_jobs)
+
+    refusal = staticmethod(refusal)
 
     def sweep(self, key: int, sweep: int, should_stop: Asked = None) -> SweepStats | None:
         """Draw theta, phi and every document once; None if `should_stop` said yes on the way."""
@@ -74,10 +76,10 @@ class UncollapsedHandle(Handle):
         counts, drawn, top, n = self.counts, self.drawn, self.top, log_theta.size
 
         def draw(part: int) -> None:
-            scratch = self.scratch[part, : self.scratch.shape[1] // n * n].reshape(-1, n)
-            for first in range(ends[part], ends[part + 1], len(scratch)):
-                last = min(first + len(scratch), ends[part + 1])
-                weight = scratch[: last - first]
+            weights = self.weights[part, : self.weights.shape[1] // n * n].reshape(-1, n)
+            for first in range(ends[part], ends[part + 1], len(weights)):
+                last = min(first + len(weights), ends[part + 1])
+                weight = weights[: last - first]
                 tables = counts, log_theta, log_phi, many, True
                 uncollapsed.score(*tables, first, last, weight, drawn, top)
                 np.exp(weight, out=weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -13,6 +14,26 @@ from coterie.state import State
 from coterie.urns import Urn
 
 _WHERE = {"cpu": "coterie.backends.cpu"}
+
+
+class Sampler(NamedTuple):
+    """Where a way of drawing is, on the CPU."""
+
+    module: str
+    chain: str  # the class in it
+    compiles: str = ""  # the kernel that takes long to compile, if one does
+
+
+# A new sampler is a line here and a file with its chain.
+SAMPLERS = {
+    "gibbs": Sampler("coterie.backends._gibbs", "GibbsChain", "coterie.kernels.gibbs"),
+    "blocked": Sampler("coterie.backends._blocked", "BlockedChain", "coterie.kernels.blocked"),
+    "metropolis": Sampler(
+        "coterie.backends._metropolis", "MetropolisChain", "coterie.kernels.metropolis"
+    ),
+    "uncollapsed": Sampler("coterie.backends._uncollapsed", "UncollapsedChain"),
+    "em": Sampler("coterie.backends._em", "EMChain"),
+}
 
 
 class How(NamedTuple):
@@ -44,36 +65,41 @@ class SweepStats(NamedTuple):
     accepted: int = 0  # and those of them that were taken
 
 
+class Chain(Protocol):
+    """Labels being sampled somewhere: what the loop in `sampler.py` sees of a backend."""
+
+    @property
+    def state(self) -> State:
+        """The state as it is now (shared, not copied)."""
+
+    def sweep(
+        self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
+    ) -> SweepStats | None:
+        """Draw every document once. `should_stop()` is asked now and then; None if it said yes."""
+
+    def joint_terms(self) -> tuple[float, float]:
+        """The sum over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and ln p(words | z) at mean phi.
+
+        The first may be nan where the urn has no joint.
+        """
+
+    def memory(self) -> dict[str, npt.NDArray[Any]]:
+        """What later sweeps need beyond the state; a checkpoint keeps it."""
+
+    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
+        """Take up what a checkpoint kept; False if that cannot be this chain's."""
+
+
 class Backend(Protocol):
-    """A place where sweeps run. `handle` is the backend's own and opaque to everyone else."""
+    """A place where sweeps run."""
 
     name: str
 
     def supports(self, urn: Urn, how: How) -> str | None:
         """None, or the sentence to show the user."""
 
-    def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> Any:
-        """Take the state over; returns a handle."""
-
-    def sweep(
-        self, handle: Any, key: int, sweep: int, should_stop: Any = None
-    ) -> SweepStats | None:
-        """Draw every document once. `should_stop()` is asked now and then; None if it said yes."""
-
-    def joint_terms(self, handle: Any) -> tuple[float, float]:
-        """The sum over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and ln p(words | z) at mean phi.
-
-        The first may be nan where the urn has no joint.
-        """
-
-    def fetch(self, handle: Any) -> State:
-        """The state as it is now (shared, not copied)."""
-
-    def memory(self, handle: Any) -> dict[str, npt.NDArray[Any]]:
-        """What later sweeps need beyond the state; a checkpoint keeps it."""
-
-    def recall(self, handle: Any, memory: dict[str, npt.NDArray[Any]]) -> bool:
-        """Take up what a checkpoint kept; False if that cannot be this handle's."""
+    def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> Chain:
+        """Take the state over; returns a chain that samples it."""
 
 
 def backend_names() -> tuple[str, ...]:
@@ -83,7 +109,7 @@ def backend_names() -> tuple[str, ...]:
 
 def sampler_names() -> tuple[str, ...]:
     """All ways of drawing that a backend may have."""
-    return ("gibbs", "blocked", "metropolis", "uncollapsed", "em")
+    return tuple(SAMPLERS)
 
 
 def get_backend(name: str = "auto") -> Backend:

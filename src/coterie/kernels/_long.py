@@ -31,42 +31,42 @@ SERIES = 0.02  # the centred series of log_rising holds for length < SERIES * wo
 
 
 @called
-def draw_long(counts, urn, state, work, d, u, given):
+def draw_long(counts, urn, state, fixed, derived, scratch, d, u, given):
     """Draw a cluster for document d over every open cluster: a slot, or -1 for a new one."""
-    n_near, total, fresh = weigh_long(counts, urn, state, work, d, given)
+    n_near, total, fresh = weigh_long(counts, urn, state, fixed, derived, scratch, d, given)
     if total + fresh == 0.0:
         return np.int64(state.z[d])
     x = u * (total + fresh)
     for i in range(n_near):
-        if x < work.weight[i]:
-            return np.int64(work.touched[i])
+        if x < scratch.weight[i]:
+            return np.int64(scratch.touched[i])
     if fresh > 0.0:
         own = np.int64(state.z[d])
         alone = state.size[own] == counts.weight[d] and own >= urn.seed_weight.size
         return own if alone else np.int64(-1)
-    return np.int64(work.touched[n_near - 1])
+    return np.int64(scratch.touched[n_near - 1])
 
 
 @inlined
-def weigh_long(counts, urn, state, work, d, given):
-    """List the clusters near the best in work.touched, their weights cumulated in work.weight.
+def weigh_long(counts, urn, state, fixed, derived, scratch, d, given):
+    """List the clusters near the best in scratch.touched, their weights cumulated in scratch.weight.
 
     Returns how many they are, their sum, and the weight of a new cluster, d itself left out.
     """
     width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
-    own_nats = multiply_words(counts, urn, state, work, d, width)
-    weighed = weigh_logs(counts, urn, state, work, d, width, own_nats, given)
-    work.product[:width] = 1.0
+    own_nats = multiply_words(counts, urn, state, fixed, scratch, d, width)
+    weighed = weigh_logs(counts, urn, state, derived, scratch, d, width, own_nats, given)
+    scratch.product[:width] = 1.0
     return weighed
 
 
 @inlined
-def multiply_words(counts, urn, state, work, d, width):
+def multiply_words(counts, urn, state, fixed, scratch, d, width):
     """Multiply d's words into the scaled products; return the nats of its own cluster without d."""
     own = np.int64(state.z[d])
     copies = counts.weight[d]
     begin = counts.ptr[d]
-    product, scale, extra = work.product, work.scale, work.extra
+    product, scale, extra = scratch.product, scratch.scale, scratch.extra
     scale[:width] = 0.0
     extra[:width] = 0.0
     n_rows = np.int64(0)
@@ -76,32 +76,32 @@ def multiply_words(counts, urn, state, work, d, width):
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
         count = counts.tally[e] * copies
-        first, beta = work.inv_beta[w * work.uneven], urn.beta[w * work.uneven]
+        first, beta = fixed.inv_beta[w * fixed.beta_stride], urn.beta[w * fixed.beta_stride]
         r = np.int64(state.row_of[w])
         lo = state.post_ptr[w]
         hi = lo + state.post_len[w]
-        nats = count * work.word_nats[w]
+        nats = count * fixed.word_nats[w]
         mine = count * urn.one
         if urn.promotion > 0:
-            mine += work.given[e - begin]
+            mine += scratch.given[e - begin]
         many = count > MANY or nats > CHUNK_NATS
         if many:
             at = add_many(state, extra, r, lo, hi, own, beta, urn.burst, urn.unit, count, width)
         else:
-            if grown + nats > CHUNK_NATS or n_rows + count > work.row.size:
-                multiply_rows(state.rows, work.row, work.rate, n_rows, product, width)
+            if grown + nats > CHUNK_NATS or n_rows + count > scratch.row.size:
+                multiply_rows(state.rows, scratch.row, scratch.rate, n_rows, product, width)
                 rescale(product, scale, width)
                 n_rows = np.int64(0)
                 grown = 0.0
             grown += nats
             if r >= 0:
                 n_rows = list_rows(
-                    work.row, work.rate, n_rows, r, first, beta, urn.burst, urn.unit, count
+                    scratch.row, scratch.rate, n_rows, r, first, beta, urn.burst, urn.unit, count
                 )
                 at = np.int64(-1)
             else:
                 at = scan(state.post, lo, hi, product, own, first, beta, urn.burst, urn.unit, count)
-        work.place[e - begin] = at
+        scratch.place[e - begin] = at
         if own < 0:
             continue
         held = np.int64(state.rows[r, own]) if r >= 0 else np.int64(state.post[at, 1])
@@ -112,7 +112,7 @@ def multiply_words(counts, urn, state, work, d, width):
             if own_gain > BIG:
                 own_gain *= 1.0 / BIG
                 own_nats += LOG_BIG
-    multiply_rows(state.rows, work.row, work.rate, n_rows, product, width)
+    multiply_rows(state.rows, scratch.row, scratch.rate, n_rows, product, width)
     rescale(product, scale, width)
     return own_nats + math.log(own_gain)
 
@@ -144,8 +144,8 @@ def add_many(state, extra, r, lo, hi, own, beta, burst, unit, count, width):
 
 
 @inlined
-def estimate(urn, state, work, width, length, empty):
-    """Fill work.weight with every slot's log weight to within SLACK / 2; -inf where closed.
+def estimate(urn, state, derived, scratch, width, length, empty):
+    """Fill scratch.weight with every slot's log weight to within SLACK / 2; -inf where closed.
 
     ln(product) is read off the float's bits (at most 0.06 off). The base term is the centred series
     where the cluster is much larger than the document, which is nearly everywhere.
@@ -155,38 +155,38 @@ def estimate(urn, state, work, width, length, empty):
         words = state.total[k] * urn.unit + urn.beta_sum
         y = half / words
         log1p = y * (1.0 - y * (0.5 - y * (1.0 / 3.0 - y * (0.25 - y * 0.2))))
-        bits = np.float64(np.float64(work.product[k]).view(np.int64))
-        work.weight[k] = (
+        bits = np.float64(np.float64(scratch.product[k]).view(np.int64))
+        scratch.weight[k] = (
             (bits * 2.0**-52 - 1023.0) * LN2
-            + (work.scale[k] * LOG_BIG + work.extra[k])
-            + work.log_weight[k]
-            + (empty - length * (work.log_total[k] + log1p) + rising_tail(words + half, length))
+            + (scratch.scale[k] * LOG_BIG + scratch.extra[k])
+            + derived.log_weight[k]
+            + (empty - length * (derived.log_total[k] + log1p) + rising_tail(words + half, length))
         )
     for k in range(width):
         words = state.total[k] * urn.unit + urn.beta_sum
-        if length >= SERIES * words and work.log_weight[k] > -np.inf:
-            work.weight[k] = (
-                math.log(work.product[k])
-                + (work.scale[k] * LOG_BIG + work.extra[k])
-                + work.log_weight[k]
+        if length >= SERIES * words and derived.log_weight[k] > -np.inf:
+            scratch.weight[k] = (
+                math.log(scratch.product[k])
+                + (scratch.scale[k] * LOG_BIG + scratch.extra[k])
+                + derived.log_weight[k]
                 + (empty - log_rising(words, length))
             )
 
 
 @inlined
-def weigh_logs(counts, urn, state, work, d, width, own_nats, given):
+def weigh_logs(counts, urn, state, derived, scratch, d, width, own_nats, given):
     """Weigh scaled products: exact logs and `exp` only for what is within reach of the best."""
     own = np.int64(state.z[d])
     copies = counts.weight[d]
     length = counts.length[d] * copies
-    weight, touched = work.weight, work.touched
+    weight, touched = scratch.weight, scratch.touched
     empty = log_rising(urn.beta_sum, length)
-    estimate(urn, state, work, width, length, empty)
+    estimate(urn, state, derived, scratch, width, length, empty)
     if copies > 1:
         for k in range(width):
-            if work.log_weight[k] > -np.inf:
+            if derived.log_weight[k] > -np.inf:
                 size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
-                weight[k] += log_rising(size, copies) - work.log_weight[k]
+                weight[k] += log_rising(size, copies) - derived.log_weight[k]
     companions = state.size[own] - copies
     alone = companions == 0 and own >= urn.seed_weight.size
     own_score = -np.inf
@@ -219,8 +219,8 @@ def weigh_logs(counts, urn, state, work, d, width, own_nats, given):
                 words = state.total[k] * urn.unit + urn.beta_sum
                 size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
                 score = (
-                    math.log(work.product[k])
-                    + (work.scale[k] * LOG_BIG + work.extra[k])
+                    math.log(scratch.product[k])
+                    + (scratch.scale[k] * LOG_BIG + scratch.extra[k])
                     + log_rising(size, copies)
                     + (empty - log_rising(words, length))
                 )

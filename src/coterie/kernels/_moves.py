@@ -9,8 +9,8 @@ from coterie.kernels._slots import free_slot
 
 
 @inlined
-def move(counts, urn, state, work, d, new):
-    """Move document d from its cluster to slot `new`; work.place says where its postings are."""
+def move(counts, urn, state, scratch, d, new):
+    """Move document d from its cluster to slot `new`; scratch.place says where its postings are."""
     old = np.int64(state.z[d])
     copies = counts.weight[d]
     begin = counts.ptr[d]
@@ -23,7 +23,7 @@ def move(counts, urn, state, work, d, new):
                 state.rows[r, old] -= count
             state.rows[r, new] += count
         else:
-            move_posting(state, w, work.place[e - begin], new, count)
+            move_posting(state, w, scratch.place[e - begin], new, count)
     length = counts.length[d] * copies * urn.one
     state.z[d] = new
     state.size[new] += copies

@@ -45,18 +45,18 @@ else:
 
 
 @inlined
-def look_ahead(counts, state, work, i, last):
+def look_ahead(counts, state, derived, i, last):
     """Start loading what the next documents of the scan will touch, unless all of it is near anyway."""
     if state.post.shape[0] < NEAR:
         return
     if i + 2 < last:
-        d = work.scan[i + 2] if work.scan.size else i + 2
+        d = derived.scan[i + 2] if derived.scan.size else i + 2
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             w = counts.word[e]
             prefetch(state.row_of, w)
             prefetch(state.post_len, w)
             prefetch(state.post_ptr, w)
     if i + 1 < last:
-        d = work.scan[i + 1] if work.scan.size else i + 1
+        d = derived.scan[i + 1] if derived.scan.size else i + 1
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             prefetch(state.post, state.post_ptr[counts.word[e]])

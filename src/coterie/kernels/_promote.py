@@ -34,7 +34,7 @@ class Start(NamedTuple):
     post: npt.NDArray[np.int32]
 
 
-class Kin(NamedTuple):
+class RelatedPairs(NamedTuple):
     """Which words of a document promote others of it: pairs of places, as a CSR over documents."""
 
     ptr: npt.NDArray[np.int64]
@@ -78,11 +78,11 @@ def note_start(urn, state, start):
 
 
 @kernel
-def note_kin(counts, urn, seen, kin):
-    """Fill kin.ptr, and the pairs too if there is room for them. `seen` (all -1): one a word."""
+def find_pairs(counts, urn, seen, pairs):
+    """Fill pairs.ptr, and the pairs too if there is room for them. `seen` (all -1): one a word."""
     n = np.int64(0)
     for d in range(counts.length.size):
-        kin.ptr[d] = n
+        pairs.ptr[d] = n
         begin, end = counts.ptr[d], counts.ptr[d + 1]
         for e in range(begin, end):
             seen[counts.word[e]] = e
@@ -91,45 +91,45 @@ def note_kin(counts, urn, seen, kin):
             for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
                 at = seen[urn.relate_word[i]]
                 if at >= begin:
-                    if kin.giver.size:
-                        kin.giver[n] = e - begin
-                        kin.taker[n] = at - begin
+                    if pairs.giver.size:
+                        pairs.giver[n] = e - begin
+                        pairs.taker[n] = at - begin
                     n += 1
-    kin.ptr[counts.length.size] = n
+    pairs.ptr[counts.length.size] = n
 
 
 @kernel
-def note_brought(counts, urn, state, brought):
-    """Equivalent to: brought[d] = all that d's words promote in its cluster, in units."""
+def count_promoted(counts, urn, state, promoted):
+    """Equivalent to: promoted[d] = all that d's words promote in its cluster, in units."""
     for d in range(counts.length.size):
-        brought[d] = 0
+        promoted[d] = 0
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             if state.flag[e]:
                 n_related = urn.relate_ptr[counts.word[e] + 1] - urn.relate_ptr[counts.word[e]]
-                brought[d] += urn.promotion * counts.tally[e] * counts.weight[d] * n_related
+                promoted[d] += urn.promotion * counts.tally[e] * counts.weight[d] * n_related
 
 
 @inlined
-def give(counts, urn, state, work, d):
-    """Fill work.given with what each word of d has from d's others; return all that d promotes."""
-    kin = work.kin
+def fill_given(counts, urn, state, fixed, derived, scratch, d):
+    """Fill scratch.given with what each word of d has from d's others; return all that d promotes."""
+    pairs = fixed.pairs
     begin = counts.ptr[d]
-    for i in range(kin.ptr[d], kin.ptr[d + 1]):
-        e = begin + kin.giver[i]
+    for i in range(pairs.ptr[d], pairs.ptr[d + 1]):
+        e = begin + pairs.giver[i]
         if state.flag[e]:
-            work.given[kin.taker[i]] += urn.promotion * counts.tally[e] * counts.weight[d]
-    return work.brought[d]
+            scratch.given[pairs.taker[i]] += urn.promotion * counts.tally[e] * counts.weight[d]
+    return derived.promoted_by[d]
 
 
 @inlined
-def take_back(counts, urn, state, work, d):
-    """Make work.given zero again."""
-    for i in range(work.kin.ptr[d], work.kin.ptr[d + 1]):
-        work.given[work.kin.taker[i]] = 0
+def clear_given(fixed, scratch, d):
+    """Make scratch.given zero again."""
+    for i in range(fixed.pairs.ptr[d], fixed.pairs.ptr[d + 1]):
+        scratch.given[fixed.pairs.taker[i]] = 0
 
 
 @inlined
-def promote(counts, urn, state, work, d, old, random):
+def promote(counts, urn, state, derived, scratch, d, old, random):
     """Draw d's flags for the cluster it is in now, and move what they promote there from `old`.
 
     All is taken back before anything is added: a word's room for postings counts on it. That
@@ -141,7 +141,7 @@ def promote(counts, urn, state, work, d, old, random):
     copies = counts.weight[d]
     alone = state.size[new] == copies and new >= urn.seed_weight.size
     if alone:  # also if it was alone before: that cluster ended with the draw
-        work.start.rate[new] = OPENED
+        derived.start.rate[new] = OPENED
     changed = False
     for e in range(begin, end):
         w = counts.word[e]
@@ -149,8 +149,8 @@ def promote(counts, urn, state, work, d, old, random):
         if first == last:
             continue
         u = uniform(random, FLAG_DRAW + e - begin)
-        chance = strength(counts, urn, state, work, d, e, new, alone)
-        after = u * work.start.best[w] < chance
+        chance = strength(counts, urn, state, derived, scratch, d, e, new, alone)
+        after = u * derived.start.best[w] < chance
         before = state.flag[e] == 1
         stays = before and after and old == new
         state.flag[e] = after + ADD * (after and not stays)
@@ -160,7 +160,7 @@ def promote(counts, urn, state, work, d, old, random):
             for i in range(first, last):
                 add(state, urn.relate_word[i], old, -amount)
             state.total[old] -= amount * (last - first)
-            work.brought[d] -= amount * (last - first)
+            derived.promoted_by[d] -= amount * (last - first)
     for e in range(begin, end):
         if state.flag[e] > 1:
             state.flag[e] = 1
@@ -171,18 +171,18 @@ def promote(counts, urn, state, work, d, old, random):
             for i in range(first, last):
                 add(state, urn.relate_word[i], new, amount)
             state.total[new] += amount * (last - first)
-            work.brought[d] += amount * (last - first)
+            derived.promoted_by[d] += amount * (last - first)
     return changed
 
 
 @inlined
-def strength(counts, urn, state, work, d, e, k, alone):
+def strength(counts, urn, state, derived, scratch, d, e, k, alone):
     """p(z = k) p(w | z = k) of d's entry e, up to a constant of the sweep."""
     w = counts.word[e]
-    rate = work.start.rate[k]
+    rate = derived.start.rate[k]
     if rate != OPENED:
-        hint = work.place[e - counts.ptr[d]]
-        n = held_at_start(state.post_ptr[w], work.start, w, k, hint)
+        hint = scratch.place[e - counts.ptr[d]]
+        n = held_at_start(state.post_ptr[w], derived.start, w, k, hint)
         return rate * (n * urn.unit + urn.beta[w])
     size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
     n, total = np.int64(0), state.total[k]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from coterie.kernels._common import inlined, kernel
 from coterie.kernels._long import weigh_long
-from coterie.kernels._promote import give, take_back
+from coterie.kernels._promote import clear_given, fill_given
 from coterie.kernels._slots import base_ratio, slot_prior
 from coterie.kernels._words import growth, scan_touched
 from coterie.kernels.gibbs import TOUCH_COST, base_of_slot
@@ -81,7 +81,7 @@ def note_rest(urn, state, rest):
 
 
 @kernel
-def record(counts, urn, state, work, rest, first, last, slot, share):
+def record(counts, urn, state, fixed, derived, scratch, rest, first, last, slot, share):
     """Write the conditionals of documents first..last-1, the largest shares first.
 
     Row i of `slot` and `share` is document first + i: up to KEPT slots (or NEW) and their shares, 0
@@ -89,15 +89,19 @@ def record(counts, urn, state, work, rest, first, last, slot, share):
     """
     promoted = urn.promotion > 0
     for d in range(first, last):
-        given = give(counts, urn, state, work, d) if promoted else np.int64(0)
+        given = (
+            fill_given(counts, urn, state, fixed, derived, scratch, d) if promoted else np.int64(0)
+        )
         left = 0.0
-        if not work.is_long[d] and touches(counts, state, d) * TOUCH_COST < state.head[1]:
-            n, total, fresh, left = weigh_touched(counts, urn, state, work, d, given, rest)
+        if not fixed.is_long[d] and touches(counts, state, d) * TOUCH_COST < state.head[1]:
+            n, total, fresh, left = weigh_touched(
+                counts, urn, state, fixed, derived, scratch, d, given, rest
+            )
         else:
-            n, total, fresh = weigh_long(counts, urn, state, work, d, given)
+            n, total, fresh = weigh_long(counts, urn, state, fixed, derived, scratch, d, given)
         if promoted:
-            take_back(counts, urn, state, work, d)
-        keep(work, n, total, fresh, left, slot[d - first], share[d - first])
+            clear_given(fixed, scratch, d)
+        keep(scratch, n, total, fresh, left, slot[d - first], share[d - first])
 
 
 @inlined
@@ -111,7 +115,7 @@ def touches(counts, state, d):
 
 
 @inlined
-def weigh_touched(counts, urn, state, work, d, given, rest):
+def weigh_touched(counts, urn, state, fixed, derived, scratch, d, given, rest):
     """As `weigh_long` for the clusters that share a word with d; the last number is all the others'.
 
     These are worth their base terms, so their sum is what `rest` has left for them.
@@ -124,46 +128,46 @@ def weigh_touched(counts, urn, state, work, d, given, rest):
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
         count = np.int64(counts.tally[e])
-        rate, beta = work.inv_beta[w], urn.beta[w]
+        rate, beta = fixed.inv_beta[w], urn.beta[w]
         lo = state.post_ptr[w]
         at, n = scan_touched(
-            state.post, lo, lo + state.post_len[w], work.product, own, rate, beta, urn.burst,
-            urn.unit, count, work.touched, n,
+            state.post, lo, lo + state.post_len[w], scratch.product, own, rate, beta, urn.burst,
+            urn.unit, count, scratch.touched, n,
         )  # fmt: skip
         others = np.int64(state.post[at, 1]) - count * urn.one
         if urn.promotion > 0:
-            others -= work.given[e - begin]
+            others -= scratch.given[e - begin]
         own_gain *= growth(others, rate, beta, urn.burst, urn.unit, count)
     companions = state.size[own] - 1
     alone = companions == 0 and own >= urn.seed_weight.size
     total = 0.0
     left = rest[length]
     for i in range(n):
-        k = np.int64(work.touched[i])
-        base = base_of_slot(urn, state, work, length, k)
+        k = np.int64(scratch.touched[i])
+        base = base_of_slot(urn, state, derived, length, k)
         left -= base
         if k != own:
-            total += work.product[k] * base
+            total += scratch.product[k] * base
         elif not alone:
             words = (state.total[own] - length * urn.one - given) * urn.unit + urn.beta_sum
             prior = slot_prior(urn.seed_weight, urn.size_prior, own)
             total += (companions + prior) * own_gain * base_ratio(urn.beta_sum, words, length)
-        work.product[k] = 1.0
-        work.weight[i] = total
+        scratch.product[k] = 1.0
+        scratch.weight[i] = total
     fresh = urn.open_weight + urn.size_prior * (urn.cap - (state.head[0] - alone))
     return n, total, fresh, max(left, 0.0)
 
 
 @inlined
-def keep(work, n, total, fresh, left, slot, share):
+def keep(scratch, n, total, fresh, left, slot, share):
     """Keep the largest of n cumulated weights and `fresh`, sorted, as shares of all there is."""
     whole = total + fresh + left
     share[:] = 0.0
     n_kept = np.int64(0)
     before = 0.0
     for i in range(n + 1):
-        weight = work.weight[i] - before if i < n else fresh
-        before = work.weight[i]
+        weight = scratch.weight[i] - before if i < n else fresh
+        before = scratch.weight[i]
         if weight <= LEAST * whole:
             continue
         at = n_kept
@@ -178,7 +182,7 @@ def keep(work, n, total, fresh, left, slot, share):
             slot[at] = slot[at - 1]
             at -= 1
         share[at] = weight
-        slot[at] = work.touched[i] if i < n else NEW
+        slot[at] = scratch.touched[i] if i < n else NEW
     full = FULL_SURE if whole - share[0] < SURE * whole else FULL_UNSURE
     named = 0.0
     for at in range(n_kept):

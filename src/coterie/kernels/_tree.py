@@ -26,14 +26,14 @@ def size_for(width: int) -> int:
 
 
 @inlined
-def note_change(work, k):
+def note_change(derived, scratch, k):
     """Slot k's base terms were derived anew."""
-    n = work.n_changed[0]
-    if n == work.changed.size:
-        work.seen[:] = STALE
+    n = derived.n_changed[0]
+    if n == derived.changed.size:
+        scratch.seen[:] = STALE
         n = 0
-    work.changed[n] = k
-    work.n_changed[0] = n + 1
+    derived.changed[n] = k
+    derived.n_changed[0] = n + 1
 
 
 @inlined
@@ -47,11 +47,11 @@ def sum_of(values, start, n, node):
 
 
 @inlined
-def update(work, row):
+def update(derived, scratch, row):
     """Bring a row's tree up to date; return the sum of all its base terms."""
-    base, tree = work.base[row], work.tree[row]
-    n_changed = work.n_changed[0]
-    stale = work.seen[row] == STALE
+    base, tree = derived.base[row], scratch.tree[row]
+    n_changed = derived.n_changed[0]
+    stale = scratch.seen[row] == STALE
     n, below, level = base.size, np.int64(0), np.int64(0)
     depth = np.int64(0)
     while n > 1:
@@ -63,8 +63,8 @@ def update(work, row):
                 else:
                     tree[level + node] = sum_of(tree, below, n, node)
         else:
-            for i in range(work.seen[row], n_changed):
-                node = np.int64(work.changed[i])
+            for i in range(scratch.seen[row], n_changed):
+                node = np.int64(derived.changed[i])
                 for _ in range(depth + 1):
                     node //= FAN
                 if depth == 0:
@@ -73,14 +73,14 @@ def update(work, row):
                     tree[level + node] = sum_of(tree, below, n, node)
         below, level, n = level, level + n_up, n_up
         depth += 1
-    work.seen[row] = n_changed
+    scratch.seen[row] = n_changed
     return tree[below]
 
 
 @inlined
-def slot_at(work, row, x):
+def slot_at(derived, scratch, row, x):
     """The slot in whose stretch of the cumulated base terms x falls."""
-    base, tree = work.base[row], work.tree[row]
+    base, tree = derived.base[row], scratch.tree[row]
     depth = np.int64(0)
     n = base.size
     while n > 1:

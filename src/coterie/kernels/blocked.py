@@ -15,7 +15,7 @@ from coterie.kernels._gate import DONE, SAID, TAKEN, meet, take
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move_posting
 from coterie.kernels._prefetch import look_ahead
-from coterie.kernels._promote import give, promote, take_back
+from coterie.kernels._promote import clear_given, fill_given, promote
 from coterie.kernels._slots import free_slot, take_slot
 from coterie.kernels._tree import STALE
 from coterie.kernels.gibbs import LAST_DRAW, MOVED, draw_short, refresh_slot
@@ -27,70 +27,78 @@ MOVE_ALONE, MOVE_TOGETHER, WIDEN = 1, 2, 3  # what the first thread says to the 
 
 @kernel
 def sweep(
-    counts, urn, state, work, key, number, blocks, begin, end, is_drawn, drawn, few, part, parts, gate
+    counts, urn, state, fixed, derived, shared_state, shared_derived, scratch, key, number, blocks,
+    begin, end, is_drawn, drawn, few, part, parts, gate,
 ):  # fmt: skip
     """Draw blocks begin..end-1 as one of several threads that were called alike; part 0 leads.
 
     gate[DONE] is the next block to do: `end`, or an earlier one whose openers (-1 in `drawn`) need more
     slots; the caller then widens the state and calls again with `is_drawn`. Up to `few` words are moved
-    by part 0 alone. Each thread has its own scratch in `work`; writes state, work, drawn and gate.
+    by part 0 alone. Draws see `shared_state` and `shared_derived`: the same arrays, read-only. Each
+    thread has its own scratch. Writes state, derived, scratch, drawn and gate.
     """
     for b in range(begin, end):
         first, last = blocks[b], blocks[b + 1]
-        work.seen[:] = STALE
+        scratch.seen[:] = STALE
         while not (is_drawn and b == begin):
             i = (first // PIECE + take(gate)) * PIECE
             if i >= last:
                 break
             some = max(i, first), min(i + PIECE, last)
-            propose(counts, urn, state, work, key, number, some[0], some[1], drawn)
+            propose(
+                counts, urn, state, fixed, derived, scratch, key, number, some[0], some[1], drawn
+            )
         if not meet(gate, parts):
             return
         if part == 0:
             gate[TAKEN] = 0
-            gate[SAID] = open_slots(counts, urn, state, work, first, last, drawn, few)
+            gate[SAID] = open_slots(counts, urn, state, derived, first, last, drawn, few)
             gate[DONE] = b if gate[SAID] == WIDEN else b + 1
             if gate[SAID] == MOVE_ALONE:
-                move(counts, urn, state, work, first, last, drawn, 0, 1)
-                finish(counts, urn, state, work, key, number, first, last, drawn)
+                move(counts, urn, state, derived, first, last, drawn, 0, 1)
+                finish(counts, urn, state, derived, scratch, key, number, first, last, drawn)
         if not meet(gate, parts):
             return
         if gate[SAID] == WIDEN:
             return
         if gate[SAID] == MOVE_TOGETHER:
-            move(counts, urn, state, work, first, last, drawn, part, parts)
+            move(counts, urn, state, derived, first, last, drawn, part, parts)
             if not meet(gate, parts):
                 return
             if part == 0:
-                finish(counts, urn, state, work, key, number, first, last, drawn)
+                finish(counts, urn, state, derived, scratch, key, number, first, last, drawn)
             if not meet(gate, parts):
                 return
 
 
 @called
-def propose(counts, urn, state, work, key, number, first, last, drawn):
+def propose(counts, urn, state, fixed, derived, scratch, key, number, first, last, drawn):
     """Draw places first..last-1 of the scan into `drawn` (-1: a new cluster). Writes drawn, scratch."""
     promoted = urn.promotion > 0
     for i in range(first, last):
-        look_ahead(counts, state, work, i, last)
-        d = work.scan[i] if work.scan.size else i
+        look_ahead(counts, state, derived, i, last)
+        d = derived.scan[i] if derived.scan.size else i
         random = address(key, number, d)
-        given = give(counts, urn, state, work, d) if promoted else np.int64(0)
-        if work.is_long[d]:
-            k = draw_long(counts, urn, state, work, d, uniform(random, LAST_DRAW), given)
+        given = (
+            fill_given(counts, urn, state, fixed, derived, scratch, d) if promoted else np.int64(0)
+        )
+        if fixed.is_long[d]:
+            k = draw_long(
+                counts, urn, state, fixed, derived, scratch, d, uniform(random, LAST_DRAW), given
+            )
         else:
-            k = draw_short(counts, urn, state, work, d, random, given)
+            k = draw_short(counts, urn, state, fixed, derived, scratch, d, random, given)
         if promoted:
-            take_back(counts, urn, state, work, d)
+            clear_given(fixed, scratch, d)
         drawn[i] = k
 
 
 @called
-def open_slots(counts, urn, state, work, first, last, drawn, few):
+def open_slots(counts, urn, state, derived, first, last, drawn, few):
     """Give every opener a slot; say who moves the words, or that there are too few slots."""
     openers, words = 0, np.int64(0)
     for i in range(first, last):
-        d = work.scan[i] if work.scan.size else i
+        d = derived.scan[i] if derived.scan.size else i
         openers += drawn[i] < 0
         if drawn[i] != state.z[d]:
             words += counts.ptr[d + 1] - counts.ptr[d]
@@ -110,10 +118,10 @@ def open_slots(counts, urn, state, work, first, last, drawn, few):
 
 
 @called
-def move(counts, urn, state, work, first, last, drawn, part, parts):
+def move(counts, urn, state, derived, first, last, drawn, part, parts):
     """Move the counts of the words of this part (of so many) for every document that was drawn away."""
     for i in range(first, last):
-        d = work.scan[i] if work.scan.size else i
+        d = derived.scan[i] if derived.scan.size else i
         old, new = np.int64(state.z[d]), np.int64(drawn[i])
         if old == new:
             continue
@@ -134,31 +142,33 @@ def move(counts, urn, state, work, first, last, drawn, part, parts):
 
 
 @called
-def finish(counts, urn, state, work, key, number, first, last, drawn):
+def finish(counts, urn, state, derived, scratch, key, number, first, last, drawn):
     """Move labels and sizes, draw what is promoted, close what is empty, derive the slots anew.
 
     Leaves in `drawn` where the documents came from.
     """
-    work.n_changed[0] = 0
+    derived.n_changed[0] = 0
     promoted = urn.promotion > 0
     n_moved = 0
     changed = False
     for i in range(first, last):
-        d = work.scan[i] if work.scan.size else i
+        d = derived.scan[i] if derived.scan.size else i
         old, new = np.int64(state.z[d]), np.int64(drawn[i])
         if old != new:
             n_moved += 1
             drawn[i] = old
             copies = counts.weight[d]
             words = counts.length[d] * copies * urn.one
-            work.stats[MOVED] += copies
+            scratch.stats[MOVED] += copies
             state.z[d] = new
             state.size[old] -= copies
             state.size[new] += copies
             state.total[old] -= words
             state.total[new] += words
         if promoted:
-            changed |= promote(counts, urn, state, work, d, old, address(key, number, d))
+            changed |= promote(
+                counts, urn, state, derived, scratch, d, old, address(key, number, d)
+            )
     if not (changed or n_moved):
         return
     for i in range(state.head[0] - 1, -1, -1):
@@ -167,10 +177,10 @@ def finish(counts, urn, state, work, key, number, first, last, drawn):
             free_slot(state.order, state.place, state.head, k)
     if changed or 2 * n_moved > state.head[1]:
         for k in range(state.head[1]):
-            refresh_slot(urn, state, work, k)
+            refresh_slot(urn, state, derived, scratch, k)
         return
     for i in range(first, last):
-        d = work.scan[i] if work.scan.size else i
+        d = derived.scan[i] if derived.scan.size else i
         if drawn[i] != state.z[d]:
-            refresh_slot(urn, state, work, np.int64(drawn[i]))
-            refresh_slot(urn, state, work, np.int64(state.z[d]))
+            refresh_slot(urn, state, derived, scratch, np.int64(drawn[i]))
+            refresh_slot(urn, state, derived, scratch, np.int64(state.z[d]))

@@ -18,22 +18,25 @@ did not change needs no work at all. Three ways to a draw, chosen per document f
 
 The document is not taken out before scoring: its own cluster is corrected afterwards, so a document
 that stays where it was writes nothing. Counts are whole numbers of `urn.unit`; a word is worth
-`urn.one` of them, and on the promoted urn `work.given` says what a document's words gave each other.
+`urn.one` of them, and on the promoted urn `scratch.given` says what a document's words gave each other.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from coterie.kernels._common import address, inlined, kernel, uniform
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move
 from coterie.kernels._prefetch import look_ahead
-from coterie.kernels._promote import Kin, Start, give, note_brought, promote, take_back
+from coterie.kernels._promote import (
+    clear_given,
+    count_promoted,
+    fill_given,
+    promote,
+)
 from coterie.kernels._slots import BLOCK, base_ratio, slot_prior, take_slot
 from coterie.kernels._tree import STALE, note_change, slot_at, update
 from coterie.kernels._words import growth, list_rows, multiply_rows, scan, scan_touched
@@ -45,123 +48,97 @@ SAFE_NATS = 600.0  # plain products may span this much either way: e**600 is 2**
 LAST_DRAW = 64  # the address of the one number a full sum needs; the envelope's come before
 TREE_DRAW = 2**32  # the address of the first number for the tree
 
-MOVED, REFUSED, FULL_SUMS, TOUCHED_DRAWS, TREE_DRAWS = range(5)  # places in Work.stats
-
-
-class Work(NamedTuple):
-    """Scratch, and what is derived from the state; never saved, rebuilt when the state is re-laid."""
-
-    uneven: (
-        int  # 1 if words differ in beta; times 0 all of them find the first, which stays in cache
-    )
-    inv_beta: npt.NDArray[np.float64]  # unit / b_w
-    word_nats: npt.NDArray[np.float64]  # the most one occurrence of w can add, in nats
-    is_long: npt.NDArray[np.bool_]  # documents that take the long way
-    base_row: npt.NDArray[np.int32]  # length -> row of `base`, or -1
-    base: npt.NDArray[np.float64]  # (m_k + prior_k) * base_k(L), 0 for closed slots
-    tree: npt.NDArray[np.float64]  # sums of `base`, see _tree.py
-    seen: npt.NDArray[np.int64]
-    changed: npt.NDArray[np.int32]
-    n_changed: npt.NDArray[np.int64]
-    seed_ends: npt.NDArray[np.float64]  # cumulated seed weights
-    log_weight: npt.NDArray[np.float64]  # ln(m_k + prior_k)      kept only if a document is long
-    log_total: npt.NDArray[np.float64]  # ln(n_k + Vb)           likewise
-    cum_weight: npt.NDArray[np.int64]  # cumulated document weights, to pick one at random
-    product: npt.NDArray[np.float64]  # per slot, all ones between documents
-    scale: npt.NDArray[np.float64]  # per slot, how often BIG was divided out
-    extra: npt.NDArray[np.float64]  # per slot, nats from large counts
-    weight: npt.NDArray[np.float64]  # per slot or per touched cluster
-    partial: npt.NDArray[np.float64]  # per block of slots
-    touched: npt.NDArray[np.int32]
-    place: npt.NDArray[np.int64]  # where the own posting of each word of the document is
-    row: npt.NDArray[np.int32]  # rows to multiply in
-    rate: npt.NDArray[np.float64]  # and their unit / (b_w + j)
-    scan: npt.NDArray[np.int64]  # the order of this sweep; empty: as they come
-    kin: Kin  # words of one document that promote each other; this and those below: promoted urn
-    given: npt.NDArray[np.int64]  # per place in the document, what its other words gave the word
-    brought: npt.NDArray[np.int64]  # per document, all that its words promote
-    start: Start  # the counts the sweep began with
-    stats: npt.NDArray[np.int64]
+MOVED, REFUSED, FULL_SUMS, TOUCHED_DRAWS, TREE_DRAWS = range(5)  # places in Scratch.stats
 
 
 @kernel
-def sweep(counts, urn, state, work, key, number, first, last):
+def sweep(counts, urn, state, fixed, derived, scratch, key, number, first, last):
     """Draw documents first..last-1 of the scan; return the next place to do.
 
     That is `last` when all are done, or an earlier one when the slots are full: the caller then
     widens the state and calls again. A document whose label is -1 is not in the state yet (a
-    one-pass start): it is drawn given the documents before it, and added. Writes state and work.
+    one-pass start): it is drawn given the documents before it, and added. Writes state, derived and
+    scratch.
     """
     promoted = urn.promotion > 0
     for i in range(first, last):
         if state.head[0] == state.size.size and urn.cap > state.size.size:
             return i
-        look_ahead(counts, state, work, i, last)
-        d = work.scan[i] if work.scan.size else i
+        look_ahead(counts, state, derived, i, last)
+        d = derived.scan[i] if derived.scan.size else i
         old = np.int64(state.z[d])
         random = address(key, number, d)
-        given = give(counts, urn, state, work, d) if promoted else np.int64(0)
-        if work.is_long[d]:
-            k = draw_long(counts, urn, state, work, d, uniform(random, LAST_DRAW), given)
+        given = (
+            fill_given(counts, urn, state, fixed, derived, scratch, d) if promoted else np.int64(0)
+        )
+        if fixed.is_long[d]:
+            k = draw_long(
+                counts, urn, state, fixed, derived, scratch, d, uniform(random, LAST_DRAW), given
+            )
         else:
-            k = draw_short(counts, urn, state, work, d, random, given)
+            k = draw_short(counts, urn, state, fixed, derived, scratch, d, random, given)
         changed = k < 0 or k != old
         if changed:
-            work.stats[MOVED] += counts.weight[d]
+            scratch.stats[MOVED] += counts.weight[d]
             if k < 0:
                 k = take_slot(state.order, state.head)
-            move(counts, urn, state, work, d, k)
+            move(counts, urn, state, scratch, d, k)
         if promoted:
-            take_back(counts, urn, state, work, d)
-            changed |= promote(counts, urn, state, work, d, old, random)
+            clear_given(fixed, scratch, d)
+            changed |= promote(counts, urn, state, derived, scratch, d, old, random)
         if changed:
             if old >= 0 and old != k:
-                refresh_slot(urn, state, work, old)
-            refresh_slot(urn, state, work, k)
+                refresh_slot(urn, state, derived, scratch, old)
+            refresh_slot(urn, state, derived, scratch, k)
     return last
 
 
 @kernel
-def open_work(counts, urn, state, work):
-    """Fill the derived arrays of `work` for this state. Writes work only."""
+def fill_fixed(counts, urn, fixed):
+    """Fill what follows from corpus and urn: inv_beta, cum_weight and seed_ends. Writes fixed only."""
     for w in range(urn.beta.size):
-        work.inv_beta[w] = urn.unit / urn.beta[w]
+        fixed.inv_beta[w] = urn.unit / urn.beta[w]
     for d in range(counts.length.size):
-        work.cum_weight[d + 1] = work.cum_weight[d] + counts.weight[d]
-    work.product[:] = 1.0
+        fixed.cum_weight[d + 1] = fixed.cum_weight[d] + counts.weight[d]
     seeds = 0.0
     for k in range(urn.seed_weight.size):
         seeds += urn.seed_weight[k]
-        work.seed_ends[k] = seeds
+        fixed.seed_ends[k] = seeds
+
+
+@kernel
+def derive(counts, urn, state, derived, scratch):
+    """Fill what follows from the state, and make the scratch ready. Writes derived and scratch."""
+    scratch.product[:] = 1.0
     for k in range(state.size.size):
-        refresh_slot(urn, state, work, k)
-    work.seen[:] = STALE
-    work.n_changed[0] = 0
+        refresh_slot(urn, state, derived, scratch, k)
+    scratch.seen[:] = STALE
+    derived.n_changed[0] = 0
     if urn.promotion > 0:
-        note_brought(counts, urn, state, work.brought)
+        count_promoted(counts, urn, state, derived.promoted_by)
 
 
 @inlined
-def refresh_slot(urn, state, work, k):
+def refresh_slot(urn, state, derived, scratch, k):
     """Derive anew what depends on slot k's sizes: a pure function of them, so resuming is exact."""
     is_open = state.size[k] > 0 or k < urn.seed_weight.size
     weight = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k) if is_open else 0.0
     words = state.total[k] * urn.unit + urn.beta_sum
     ratio = weight
-    longest = work.base_row.size if work.base.shape[0] else 0
+    longest = derived.base_row.size if derived.base.shape[0] else 0
     for length in range(1, longest):
         ratio *= (urn.beta_sum + (length - 1)) / (words + (length - 1))
-        if work.base_row[length] >= 0:
-            work.base[work.base_row[length], k] = ratio
+        if derived.base_row[length] >= 0:
+            derived.base[derived.base_row[length], k] = ratio
     if longest:
-        note_change(work, k)
-    if work.log_weight.size:
-        work.log_weight[k] = math.log(weight) if weight > 0.0 else -np.inf
-        work.log_total[k] = math.log(words)
+        note_change(derived, scratch, k)
+    if derived.log_weight.size:
+        derived.log_weight[k] = math.log(weight) if weight > 0.0 else -np.inf
+        derived.log_total[k] = math.log(words)
 
 
 @inlined
-def draw_short(counts, urn, state, work, d, random, given):
+def draw_short(counts, urn, state, fixed, derived, scratch, d, random, given):
     """Draw a cluster for a short, untied document: a slot, or -1 for a new cluster.
 
     `given`: what the document added to its cluster beyond its own words.
@@ -179,40 +156,42 @@ def draw_short(counts, urn, state, work, d, random, given):
             touches += state.post_len[w]
             continue
         count = np.int64(counts.tally[e])
-        first, beta = work.inv_beta[w * work.uneven], urn.beta[w * work.uneven]
-        n_rows = list_rows(work.row, work.rate, n_rows, r, first, beta, urn.burst, urn.unit, count)
+        first, beta = fixed.inv_beta[w * fixed.beta_stride], urn.beta[w * fixed.beta_stride]
+        n_rows = list_rows(
+            scratch.row, scratch.rate, n_rows, r, first, beta, urn.burst, urn.unit, count
+        )
         if own >= 0:
             others = np.int64(state.rows[r, own]) - count * urn.one
             if promoted:
-                others -= work.given[e - begin]
+                others -= scratch.given[e - begin]
             own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
     width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
     sparse = n_rows == 0 and touches * TOUCH_COST < width
     if n_rows:
-        multiply_rows(state.rows, work.row, work.rate, n_rows, work.product, width)
+        multiply_rows(state.rows, scratch.row, scratch.rate, n_rows, scratch.product, width)
     n = np.int64(0)
     for e in range(begin, end):
         w = counts.word[e]
         if state.row_of[w] >= 0:
             continue
         count = np.int64(counts.tally[e])
-        first, beta = work.inv_beta[w * work.uneven], urn.beta[w * work.uneven]
+        first, beta = fixed.inv_beta[w * fixed.beta_stride], urn.beta[w * fixed.beta_stride]
         lo = state.post_ptr[w]
         hi = lo + state.post_len[w]
         if sparse:
             at, n = scan_touched(
-                state.post, lo, hi, work.product, own, first, beta, urn.burst, urn.unit, count,
-                work.touched, n,
+                state.post, lo, hi, scratch.product, own, first, beta, urn.burst, urn.unit, count,
+                scratch.touched, n,
             )  # fmt: skip
         else:
             at = scan(
-                state.post, lo, hi, work.product, own, first, beta, urn.burst, urn.unit, count
+                state.post, lo, hi, scratch.product, own, first, beta, urn.burst, urn.unit, count
             )
-        work.place[e - begin] = at
+        scratch.place[e - begin] = at
         if own >= 0:
             others = np.int64(state.post[at, 1]) - count * urn.one
             if promoted:
-                others -= work.given[e - begin]
+                others -= scratch.given[e - begin]
             own_gain *= growth(others, first, beta, urn.burst, urn.unit, count)
     own_weight = 0.0
     companions = state.size[own] - 1
@@ -223,28 +202,30 @@ def draw_short(counts, urn, state, work, d, random, given):
         prior = slot_prior(urn.seed_weight, urn.size_prior, own)
         own_weight = (companions + prior) * own_gain * base_ratio(urn.beta_sum, words, length)
     if sparse:
-        work.stats[TOUCHED_DRAWS] += 1
-        k = draw_touched(counts, urn, state, work, d, random, n, own_weight, alone)
-        if k == -2 and work.base_row[counts.length[d]] >= 0:
-            work.stats[TREE_DRAWS] += 1
-            k = draw_tree(counts, urn, state, work, d, random, n, own_weight, alone)
+        scratch.stats[TOUCHED_DRAWS] += 1
+        k = draw_touched(
+            counts, urn, state, fixed, derived, scratch, d, random, n, own_weight, alone
+        )
+        if k == -2 and derived.base_row[counts.length[d]] >= 0:
+            scratch.stats[TREE_DRAWS] += 1
+            k = draw_tree(counts, urn, state, derived, scratch, d, random, n, own_weight, alone)
         if k != -2:
             for i in range(n):
-                work.product[work.touched[i]] = 1.0
+                scratch.product[scratch.touched[i]] = 1.0
             return k
-        work.stats[FULL_SUMS] += 1
-    return draw_open(counts, urn, state, work, d, random, width, own_weight, alone)
+        scratch.stats[FULL_SUMS] += 1
+    return draw_open(counts, urn, state, derived, scratch, d, random, width, own_weight, alone)
 
 
 @inlined
-def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
+def draw_open(counts, urn, state, derived, scratch, d, random, width, own_weight, alone):
     """Draw by the sum over every open cluster; leaves the products at one."""
     own = np.int64(state.z[d])
-    product, weight = work.product, work.weight
-    row = work.base_row[counts.length[d]]
+    product, weight = scratch.product, scratch.weight
+    row = derived.base_row[counts.length[d]]
     if row < 0:
-        fill_base(urn, state, work, counts.length[d], width)
-    base = work.base[row] if row >= 0 else work.extra
+        fill_base(urn, state, scratch, counts.length[d], width)
+    base = derived.base[row] if row >= 0 else scratch.extra
     if own >= 0:
         product[own] = 0.0
     total = 0.0
@@ -256,8 +237,8 @@ def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
             w2, w3 = product[k + 2] * base[k + 2], product[k + 3] * base[k + 3]
             weight[k], weight[k + 1], weight[k + 2], weight[k + 3] = w0, w1, w2, w3
             s0, s1, s2, s3 = s0 + w0, s1 + w1, s2 + w2, s3 + w3
-        work.partial[block] = (s0 + s1) + (s2 + s3)
-        total += work.partial[block]
+        scratch.partial[block] = (s0 + s1) + (s2 + s3)
+        total += scratch.partial[block]
     product[:width] = 1.0
     n_open = state.head[0] - alone
     fresh = urn.open_weight + urn.size_prior * (urn.cap - n_open)
@@ -267,7 +248,7 @@ def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
     x -= own_weight
     last = np.int64(-1)
     for block in range(width // BLOCK):
-        if x < work.partial[block]:
+        if x < scratch.partial[block]:
             for k in range(block * BLOCK, block * BLOCK + BLOCK):
                 if weight[k] > 0.0:
                     last = k
@@ -275,7 +256,7 @@ def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
                         return last
                     x -= weight[k]
             return last  # rounding ran past the block's end
-        x -= work.partial[block]
+        x -= scratch.partial[block]
     if alone:
         return own  # any empty cluster is as good as the own one
     if fresh > 0.0:
@@ -287,28 +268,30 @@ def draw_open(counts, urn, state, work, d, random, width, own_weight, alone):
 
 
 @inlined
-def fill_base(urn, state, work, length, width):
+def fill_base(urn, state, scratch, length, width):
     """Write (m_k + prior_k) * base_k(length) of every slot into `extra`: a length not kept."""
     for k in range(width):
         is_open = state.size[k] > 0 or k < urn.seed_weight.size
         size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
         words = state.total[k] * urn.unit + urn.beta_sum
-        work.extra[k] = size * base_ratio(urn.beta_sum, words, length) if is_open else 0.0
+        scratch.extra[k] = size * base_ratio(urn.beta_sum, words, length) if is_open else 0.0
 
 
 @inlined
-def base_of_slot(urn, state, work, length, k):
+def base_of_slot(urn, state, derived, length, k):
     """(m_k + prior_k) * base_k(length) of one open slot."""
-    row = work.base_row[length]
+    row = derived.base_row[length]
     if row >= 0:
-        return work.base[row, k]
+        return derived.base[row, k]
     size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
     words = state.total[k] * urn.unit + urn.beta_sum
     return size * base_ratio(urn.beta_sum, words, length)
 
 
 @inlined
-def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alone):
+def draw_touched(
+    counts, urn, state, fixed, derived, scratch, d, random, n_touched, own_weight, alone
+):
     """Draw from touched clusters + envelope; -1 new, -2 when the envelope refused TRIES times.
 
     The envelope gives every cluster its urn weight; an untouched cluster k deserves base_k(L) <= 1
@@ -316,18 +299,18 @@ def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alo
     """
     own = np.int64(state.z[d])
     length = counts.length[d]
-    product, weight = work.product, work.weight
+    product, weight = scratch.product, scratch.weight
     total = own_weight
     for i in range(n_touched):
-        k = np.int64(work.touched[i])
+        k = np.int64(scratch.touched[i])
         if k != own:
-            total += product[k] * base_of_slot(urn, state, work, length, k)
+            total += product[k] * base_of_slot(urn, state, derived, length, k)
         weight[i] = total
-    before = work.cum_weight[d]
-    others = float(work.cum_weight[counts.length.size] - counts.weight[d] if own >= 0 else before)
+    before = fixed.cum_weight[d]
+    others = float(fixed.cum_weight[counts.length.size] - counts.weight[d] if own >= 0 else before)
     empties = urn.size_prior * urn.cap
     n_seeds = urn.seed_weight.size
-    seeds = work.seed_ends[n_seeds - 1] if n_seeds else 0.0
+    seeds = fixed.seed_ends[n_seeds - 1] if n_seeds else 0.0
     for attempt in range(TRIES):
         u = uniform(random, 2 * attempt)
         x = u * (total + others + empties + seeds + urn.open_weight)
@@ -336,8 +319,8 @@ def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alo
         if x < total:
             for i in range(n_touched):
                 if x < weight[i]:
-                    return np.int64(work.touched[i])
-        k = from_envelope(counts, urn, state, work, d, x - total, others, empties, seeds)
+                    return np.int64(scratch.touched[i])
+        k = from_envelope(counts, urn, state, fixed, d, x - total, others, empties, seeds)
         if k == -1 or (k == own and alone):
             if alone:
                 return own
@@ -345,21 +328,21 @@ def draw_touched(counts, urn, state, work, d, random, n_touched, own_weight, alo
                 return np.int64(-1)
         elif k >= 0 and k != own and product[k] == 1.0:
             size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
-            share = base_of_slot(urn, state, work, length, k)
+            share = base_of_slot(urn, state, derived, length, k)
             if uniform(random, 2 * attempt + 1) * size < share:
                 return k
-        work.stats[REFUSED] += 1
+        scratch.stats[REFUSED] += 1
     return np.int64(-2)
 
 
 @inlined
-def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
+def from_envelope(counts, urn, state, fixed, d, x, others, empties, seeds):
     """The cluster at x of: the other documents' clusters, the equal priors, the seeds', a new one.
 
     -1 is a new cluster, -3 nobody: refused.
     """
     if x < others:
-        return np.int64(state.z[pick_document(counts, work.cum_weight, d, x)])
+        return np.int64(state.z[pick_document(counts, fixed.cum_weight, d, x)])
     x -= others
     if x < empties:
         j = np.int64(x / urn.size_prior)
@@ -370,7 +353,7 @@ def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
         low, high = np.int64(-1), urn.seed_weight.size - 1
         while high - low > 1:
             middle = (low + high) // 2
-            if work.seed_ends[middle] <= x:
+            if fixed.seed_ends[middle] <= x:
                 low = middle
             else:
                 high = middle
@@ -379,16 +362,16 @@ def from_envelope(counts, urn, state, work, d, x, others, empties, seeds):
 
 
 @inlined
-def draw_tree(counts, urn, state, work, d, random, n_touched, own_weight, alone):
+def draw_tree(counts, urn, state, derived, scratch, d, random, n_touched, own_weight, alone):
     """As `draw_touched`, from the sums of all base terms; -2 when it refused TREE_TRIES times.
 
     Only touched clusters are refused: their weight is in the sum before it.
     """
     own = np.int64(state.z[d])
-    row = work.base_row[counts.length[d]]
-    product, weight = work.product, work.weight
+    row = derived.base_row[counts.length[d]]
+    product, weight = scratch.product, scratch.weight
     total = weight[n_touched - 1] if n_touched else own_weight  # as draw_touched cumulated it
-    every = update(work, row)
+    every = update(derived, scratch, row)
     n_open = state.head[0] - alone
     fresh = urn.open_weight + urn.size_prior * (urn.cap - n_open)
     for attempt in range(TREE_TRIES):
@@ -398,10 +381,10 @@ def draw_tree(counts, urn, state, work, d, random, n_touched, own_weight, alone)
         if x < total:
             for i in range(n_touched):
                 if x < weight[i]:
-                    return np.int64(work.touched[i])
+                    return np.int64(scratch.touched[i])
         if x < total + fresh:
             return own if alone else np.int64(-1)
-        k = slot_at(work, row, x - total - fresh)
+        k = slot_at(derived, scratch, row, x - total - fresh)
         if k >= 0 and k != own and product[k] == 1.0:
             return k
     return np.int64(-2)

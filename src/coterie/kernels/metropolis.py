@@ -29,7 +29,7 @@ from coterie.kernels._common import (
 )
 from coterie.kernels._long import BIG, CHUNK_NATS, LOG_BIG, MANY, draw_long
 from coterie.kernels._moves import move
-from coterie.kernels._promote import give, promote, take_back
+from coterie.kernels._promote import clear_given, fill_given, promote
 from coterie.kernels._proposals import FULL, NEW, SEED
 from coterie.kernels._slots import slot_prior, take_slot
 from coterie.kernels._words import growth, log_growth
@@ -42,34 +42,38 @@ FULL_DRAWS, PROPOSED, ACCEPTED = range(3)  # places in `tally`
 
 
 @kernel
-def sweep(counts, urn, state, work, proposals, steps, key, number, first, last, tally):
-    """As `gibbs.sweep`, with `steps` proposals a document. Writes state, work and tally."""
+def sweep(
+    counts, urn, state, fixed, derived, scratch, proposals, steps, key, number, first, last, tally
+):
+    """As `gibbs.sweep`, with `steps` proposals a document. Writes state, derived,
+    scratch and tally.
+    """
     promoted = urn.promotion > 0
     for i in range(first, last):
         if state.head[0] == state.size.size and urn.cap > state.size.size:
             return i
-        d = work.scan[i] if work.scan.size else i
+        d = derived.scan[i] if derived.scan.size else i
         old = np.int64(state.z[d])
         random = address(key, number, d)
-        k = walk(counts, urn, state, work, proposals, steps, d, random, tally)
+        k = walk(counts, urn, state, fixed, derived, scratch, proposals, steps, d, random, tally)
         changed = k != old
         if changed:
-            work.stats[MOVED] += counts.weight[d]
+            scratch.stats[MOVED] += counts.weight[d]
             if k == NEW:
                 k = take_slot(state.order, state.head)
-            note_places(counts, state, work, d)
-            move(counts, urn, state, work, d, k)
+            note_places(counts, state, scratch, d)
+            move(counts, urn, state, scratch, d, k)
         if promoted:
-            changed |= promote(counts, urn, state, work, d, old, random)
+            changed |= promote(counts, urn, state, derived, scratch, d, old, random)
         if changed:
             if old != k:
-                refresh_slot(urn, state, work, old)
-            refresh_slot(urn, state, work, k)
+                refresh_slot(urn, state, derived, scratch, old)
+            refresh_slot(urn, state, derived, scratch, k)
     return last
 
 
 @inlined
-def walk(counts, urn, state, work, proposals, steps, d, random, tally):
+def walk(counts, urn, state, fixed, derived, scratch, proposals, steps, d, random, tally):
     """The slot of d after so many steps, or NEW."""
     own = np.int64(state.z[d])
     alone = state.size[own] == counts.weight[d] and own >= urn.seed_weight.size
@@ -83,25 +87,37 @@ def walk(counts, urn, state, work, proposals, steps, d, random, tally):
         if k == now:
             continue
         promoted = urn.promotion > 0
-        given = give(counts, urn, state, work, d) if promoted else np.int64(0)
+        given = (
+            fill_given(counts, urn, state, fixed, derived, scratch, d) if promoted else np.int64(0)
+        )
         if k == FULL:
             tally[FULL_DRAWS] += 1
-            if work.is_long[d]:
-                now = draw_long(counts, urn, state, work, d, uniform(stream, LAST_DRAW), given)
+            if fixed.is_long[d]:
+                now = draw_long(
+                    counts,
+                    urn,
+                    state,
+                    fixed,
+                    derived,
+                    scratch,
+                    d,
+                    uniform(stream, LAST_DRAW),
+                    given,
+                )
             else:
-                now = draw_short(counts, urn, state, work, d, stream, given)
+                now = draw_short(counts, urn, state, fixed, derived, scratch, d, stream, given)
             now = np.int64(NEW) if alone and now == own else now
         else:
             tally[PROPOSED] += 1
             odds = mass(state, proposals, d, now) / mass(state, proposals, d, k)
             if odds > 0.0:
-                nats = log_ratio(counts, urn, state, work, d, alone, given, k, now)
+                nats = log_ratio(counts, urn, state, fixed, scratch, d, alone, given, k, now)
                 odds = math.exp(min(nats + math.log(odds), 0.0))
             if uniform(stream, ACCEPT) < odds:
                 tally[ACCEPTED] += 1
                 now = k
         if promoted:
-            take_back(counts, urn, state, work, d)
+            clear_given(fixed, scratch, d)
     return own if alone and now == NEW else now
 
 
@@ -149,7 +165,7 @@ def mass(state, proposals, d, k):
 
 
 @inlined
-def log_ratio(counts, urn, state, work, d, alone, given, new, now):
+def log_ratio(counts, urn, state, fixed, scratch, d, alone, given, new, now):
     """ln p(new) - ln p(now) of two choices for d, d itself left out; -inf if new is impossible."""
     own = np.int64(state.z[d])
     copies = counts.weight[d]
@@ -160,14 +176,14 @@ def log_ratio(counts, urn, state, work, d, alone, given, new, now):
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
         count = counts.tally[e] * copies
-        rate, beta = work.inv_beta[w], urn.beta[w]
+        rate, beta = fixed.inv_beta[w], urn.beta[w]
         n_new, n_now = held_by(state, w, new, now)
         mine = count * urn.one
         if urn.promotion > 0:
-            mine += work.given[e - begin]
+            mine += scratch.given[e - begin]
         n_new -= mine if new == own else np.int64(0)
         n_now -= mine if now == own else np.int64(0)
-        if count > MANY or count * work.word_nats[w] > CHUNK_NATS:
+        if count > MANY or count * fixed.word_nats[w] > CHUNK_NATS:
             nats += log_growth(n_new, beta, urn.burst, urn.unit, count)
             nats -= log_growth(n_now, beta, urn.burst, urn.unit, count)
             continue
@@ -227,8 +243,8 @@ def slot_nats(counts, urn, state, d, alone, k, given):
 
 
 @inlined
-def note_places(counts, state, work, d):
-    """Note in work.place where the postings of d's words are in its own cluster."""
+def note_places(counts, state, scratch, d):
+    """Note in scratch.place where the postings of d's words are in its own cluster."""
     begin = counts.ptr[d]
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
@@ -236,4 +252,4 @@ def note_places(counts, state, work, d):
             at = state.post_ptr[w]
             while state.post[at, 0] != state.z[d]:
                 at += 1
-            work.place[e - begin] = at
+            scratch.place[e - begin] = at
