@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(coterie.__file__).parent
 DOCUMENTED = [
     "coterie",
+    "coterie._memory",
     "coterie._sentence",
     "coterie.cli.words",
     "coterie.embeddings",

@@ -29,7 +29,8 @@ class TestSentence:
         said = "Raise " + parameter("n_clusters", "cluster") + " of n_clusters.csv" + "."
         assert said == "Raise n_clusters of cluster of n_clusters.csv."
         assert (
-            said.told(lambda name: f"<{name.parameter}>") == "Raise <n_clusters> of n_clusters.csv."
+            said.rendered(lambda name: f"<{name.parameter}>")
+            == "Raise <n_clusters> of n_clusters.csv."
         )
         assert said.parameter == "n_clusters"
         assert json.dumps(said) == '"Raise n_clusters of cluster of n_clusters.csv."'
@@ -49,7 +50,7 @@ class TestSentence:
     def test_joined(self) -> None:
         said = join(", or ", [in_python("None"), "a number", parameter("text")])
         assert said == "None, or a number, or text"
-        assert said.told(lambda name: "--text" if name.parameter else "nothing") == (
+        assert said.rendered(lambda name: "--text" if name.parameter else "nothing") == (
             "nothing, or a number, or --text"
         )
         assert join(", ", []) == ""
@@ -293,6 +294,28 @@ def test_load_prefers_the_folder_itself(tmp_path: Path) -> None:
     coterie.GSDMM(3, random_state=1).fit(TEXTS).save(tmp_path / "m")
     coterie.cluster(TEXTS).save(tmp_path / "m" / "model")
     assert isinstance(coterie.load(tmp_path / "m"), coterie.GSDMM)
+
+
+# ---------------------------------------------------------------- at the estimators' door
+AT_FIT: dict[str, Any] = {
+    "X": (lambda: coterie.GSDMM(3).fit(5)),
+    "vocabulary": (lambda: coterie.GSDMM(3).fit([[1, 2]], vocabulary="ab")),
+    "sample_weight": (lambda: coterie.GSDMM(3).fit(TEXTS, sample_weight=[1])),
+    "init": (lambda: coterie.GSDMM(3, init=9).fit(TEXTS)),
+    "beta": (lambda: coterie.GSDMM(3, beta=[0.1]).fit(TEXTS)),
+    "seeds": (lambda: coterie.TSDPMM(seeds={}).fit(TEXTS)),
+    "seed_weight": (lambda: coterie.TSDPMM(seeds={"a": "bread"}, seed_weight=[1, 2]).fit(TEXTS)),
+    "word_vectors": (lambda: coterie.GPUDMM(3, word_vectors="missing.txt").fit(TEXTS)),
+    "n_sweeps": (lambda: coterie.GSDMM(3, n_sweeps=0).fit(TEXTS)),
+    "rows": (lambda: coterie.GSDMM(3, random_state=1).fit(TEXTS).predict(TEXTS, rows=[0])),
+}
+
+
+@pytest.mark.parametrize("name", AT_FIT)
+def test_an_estimators_error_says_which_parameter_it_is(name: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        AT_FIT[name]()
+    assert caught.value.parameter == name
 
 
 # ---------------------------------------------------------------- parameters set after a fit

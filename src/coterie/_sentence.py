@@ -1,8 +1,8 @@
 """Sentences that name parameters: the same words for a Python program and for a command line.
 
 A parameter is `min_df` in Python and `--min-df` in a shell. A `Sentence` is an ordinary string, as
-Python says it, that also remembers which of its pieces are names of parameters. So the command line
-can say these otherwise, and nobody has to search for them: a file called my_min_df.csv stays what it is.
+Python says it, that also remembers which of its pieces are names of parameters. The command line
+replaces these pieces and nothing else, so a file called my_min_df.csv keeps its name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Sentence(str):
     >>> said = "Raise " + parameter("n_clusters") + " of n_clusters.csv."
     >>> said
     'Raise n_clusters of n_clusters.csv.'
-    >>> said.told(lambda name: "--n-clusters")
+    >>> said.rendered(lambda name: "--n-clusters")
     'Raise --n-clusters of n_clusters.csv.'
     """
 
@@ -52,7 +52,7 @@ class Sentence(str):
         """The other, and then this."""
         return Sentence(other, self) if isinstance(other, str) else NotImplemented
 
-    def told(self, say: Callable[[Name], str]) -> str:
+    def rendered(self, say: Callable[[Name], str]) -> str:
         """The sentence with other words for its names."""
         return "".join(say(p) if isinstance(p, Name) else p for p in self.pieces)
 

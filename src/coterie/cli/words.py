@@ -36,7 +36,7 @@ def in_terms_of_options(sentence: str) -> str:
     >>> in_terms_of_options(said + "; got 'n_clusters.csv'.")
     "--n-clusters must be a number; got 'n_clusters.csv'."
     """
-    return sentence.told(_option) if isinstance(sentence, Sentence) else sentence
+    return sentence.rendered(_option) if isinstance(sentence, Sentence) else sentence
 
 
 def _option(name: Name) -> str:

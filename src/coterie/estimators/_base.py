@@ -110,14 +110,17 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             del self.feature_names_in_
         with concerning("X"):
             corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates)
-        words = self._words(kind, words, vocabulary, corpus.counts.n_words)
+        with concerning("vocabulary"):
+            words = self._words(kind, words, vocabulary, corpus.counts.n_words)
         if not self.burstiness and corpus.counts.weight.max() > 1:
             raise InvalidInput(
                 f"{type(self).__name__} with burstiness=False (Eq. 3) has no exact draw for documents tied"
                 " together; use burstiness=True, or neither tie_duplicates nor weights above 1."
             )
         urn, seeds = self._dressed(corpus.counts, words, kind)
-        run = sampler.run(corpus.counts, urn, self._plan(corpus), get_backend(self.backend))
+        with concerning("init"):
+            plan = self._plan(corpus)
+        run = sampler.run(corpus.counts, urn, plan, get_backend(self.backend))
         self._learnt_from = kind
         self._set(corpus, urn, words, run, seeds)
         idle = _idle_rows(corpus, sample_weight)

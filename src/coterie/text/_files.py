@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coterie._sentence import example
 from coterie.errors import InvalidInput
 from coterie.text import _csv, _json, _parquet
 from coterie.text._encodings import decode
@@ -153,7 +154,8 @@ def _decoded(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, list[s
 def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) -> Loaded:
     if wanted.header is not None and kind not in ("csv", "tsv"):
         raise InvalidInput(
-            f"header={wanted.header} is for csv and tsv files, and {name} is {kind}; leave it out."
+            example("header", wanted.header)
+            + f" is for csv and tsv files, and {name} is {kind}; leave it out."
         )
     if kind == "parquet":
         return Loaded(_not_empty(_parquet.read(raw, name), name), notes, None)

@@ -130,7 +130,8 @@ def read(
             return _from_frame(loaded.frame, text, id, loaded.notes, loaded.source)
     if header is not None:
         raise InvalidInput(
-            f"header={header} is for csv and tsv files, and the data is a {type(data).__name__}; leave it"
+            example("header", header)
+            + f" is for csv and tsv files, and the data is a {type(data).__name__}; leave it"
             " out."
         )
     if isinstance(data, bytes | dict | set | frozenset):
