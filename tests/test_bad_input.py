@@ -419,3 +419,9 @@ def _all_of(model: GSDMM, X: Any) -> dict[str, Any]:
         "names": getattr(model, "feature_names_in_", None),
         "top words": repr(model.top_words()),
     }
+
+
+@pytest.mark.parametrize("name", ["alpha", "tol", "max_time", "n_clusters", "beta"])
+def test_whole_numbers_too_large_for_a_float(name: str) -> None:
+    message = sentence(lambda: GSDMM(**{name: 10**400}).fit(TEXTS))
+    assert message.startswith(f"{name} of GSDMM must be")

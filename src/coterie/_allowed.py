@@ -125,7 +125,12 @@ def _is_whole(v: Any) -> bool:
 
 
 def _is_number(v: Any) -> bool:
-    return not isinstance(v, bool) and isinstance(v, numbers.Real) and math.isfinite(v)
+    if isinstance(v, bool) or not isinstance(v, numbers.Real):
+        return False
+    try:
+        return math.isfinite(v)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False
 
 
 def _short(v: Any) -> str:
