@@ -18,7 +18,7 @@ DOCS := .venv/.docs-installed
 KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py metropolis.py uncollapsed.py \
 	em.py promoted.py promoted_law.py seeds.py knowing.py forged.py lying_matrices.py counts.py edges.py)
 
-.PHONY: help install check fix test test-bounds fuzz bench demo docs build clean
+.PHONY: help install check fix test test-bench test-bounds fuzz bench demo docs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -38,13 +38,16 @@ fix: $(DEV) ## format, and mend what ruff can mend
 test: $(DEV) ## run the tests (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest $(ARGS)
 
+test-bench: $(DEV) ## run the tests of the benchmarks (about two minutes)
+	$(BIN)/python -m pytest benchmarks/tests $(ARGS)
+
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.cache/numba-bounds $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
 
 fuzz: $(DEV) ## attack it: mutated files, lying matrices, kills, races (ARGS="folders --quick" for a part)
 	$(BIN)/python -m benchmarks.trust $(ARGS)
 
-bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part; "papers"; "peers")
+bench: $(BENCH) ## measure speed, memory and quality (ARGS="speed" for a part; "papers"; "peers")
 	$(BIN)/python -m benchmarks $(or $(ARGS),all)
 
 demo: $(DEV) ## cluster a small built-in corpus and show the result
