@@ -50,7 +50,7 @@ def _run(name: str, options: Options) -> None:
     start = time.perf_counter()
     rows = BENCHMARKS[name].run(options)
     say(f"{name}: done in {time.perf_counter() - start:.0f} s")
-    print(f"{report.section(name, rows)}\n\n{claims_table(BENCHMARKS[name].claims(rows))}\n")
+    print(BENCHMARKS[name].table(rows), claims_table(BENCHMARKS[name].claims(rows)), sep="\n\n")
     if not options.quick:
         report.write_engine()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from .engine import BENCHMARKS
 from .harness import store
 from .harness.claims import Claim, claims_table, counts
-from .harness.pages import provenance
-from .harness.store import Rows, path_of, read
+from .harness.pages import filled, provenance
+from .harness.store import path_of, read
 from .harness.tables import joined, markdown
 from .papers import PAPERS
 from .papers import report as papers
@@ -25,23 +27,14 @@ def write_engine() -> None:
     (store.HERE / "engine" / "RESULTS.md").write_text(engine(), encoding="utf-8")
 
 
-def section(name: str, rows: Rows) -> str:
-    """One benchmark: heading, how it is measured, the table."""
-    of = BENCHMARKS[name]
-    return f"## {of.TITLE}\n\n{of.NOTE}\n\n{of.table(rows)}"
-
-
 def engine() -> str:
     """The page of the engine's benchmarks."""
     files = {name: read(path_of(f"engine/{name}")) for name in BENCHMARKS}
     found = {name: result for name, result in files.items() if result}
-    return joined(
-        "# What coterie costs and finds\n\nWritten by `python -m benchmarks report` from "
-        "`engine/results/*.json`; `python -m benchmarks all --again` measures everything again.",
-        f"## What was asked, and whether it holds\n\n{claims_table(engine_claims())}",
-        *(section(name, result["rows"]) for name, result in found.items()),
-        provenance(found),
-    )
+    tables = {name: BENCHMARKS[name].table(of.get("rows", {})) for name, of in files.items()}
+    template = (Path(__file__).parent / "engine" / "page.md").read_text(encoding="utf-8")
+    page = filled(template, {"claims": claims_table(engine_claims()), **tables}, {}, "")
+    return joined(page.strip(), provenance(found))
 
 
 def engine_claims() -> list[Claim]:
@@ -63,9 +56,8 @@ def index() -> str:
         page = f"[{PAPERS[name].title}](../docs/reproduction/{name}.md)"
         lines.append([page, "all its tables and figures", _count(claims)])
     lines.append(["[peers](peers/RESULTS.md)", "27 labelled sets, 22 systems", peers.headline()])
-    if (store.HERE / "trust" / "RESULTS.md").is_file():
-        what = "damaged files, lying matrices, kills, races"
-        lines.append(["[trust](trust/RESULTS.md)", what, "see the page"])
+    what = "damaged files, inconsistent matrices, kills, races"
+    lines.append(["[trust](trust/RESULTS.md)", what, "cases and failures, counted by `make fuzz`"])
     about = "Written by `python -m benchmarks report` from the stored rows."
     return f"# Results\n\n{about}\n\n{markdown(['page', 'what', 'in short'], lines)}\n"
 

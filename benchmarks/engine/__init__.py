@@ -1,6 +1,6 @@
 """What coterie itself costs and finds: speed, memory, scale, threads, quality, mixing, outliers.
 
-Each module has a TITLE, a NOTE on how it is measured, `run`, `table` and `claims`."""
+Each module has `run`, `table` and `claims`; `page.md` says how each is measured."""
 
 from __future__ import annotations
 

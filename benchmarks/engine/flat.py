@@ -14,14 +14,6 @@ from ..harness.data import build
 from ..harness.store import Options, Results, Row, Rows, say, values
 from ..harness.tables import joined, markdown
 
-TITLE = "Flat in the number of clusters"
-NOTE = (
-    "Nanoseconds per document for exact Gibbs on one thread. Planted short texts of eight words: four of "
-    "the cluster's own five words, and four that are shared between ten clusters. All clusters are in "
-    "use, the chain starts at the planted labels, and the time is the fastest of sweeps three to five. "
-    "In the cases with outliers, one document in twenty shares no word with any other. The lower bound is "
-    "a bare compiled loop in the same process that only adds the same postings into an array by cluster."
-)
 CASES = (("finite", 0.0), ("process", 0.0), ("seeded", 0.0), ("process", 0.05))
 FLOOR = ("googlenews_title", "googlenews_title_snippet")
 BAR, FLOOR_BAR = 3.0, 4.0

@@ -17,13 +17,6 @@ from ..harness.scores import ratio, score
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import joined, markdown, spread
 
-TITLE = "cluster() and the command line"
-NOTE = (
-    "`coterie.cluster(texts)` without parameters on all sets (first table), and `coterie fit` on titles "
-    "of reddit (second table), each in a process of its own with compiled kernels. How BERTopic and "
-    "others do on the same kinds of texts is in [the race](../peers/RESULTS.md). A hostile corpus of "
-    "10,000 texts, opened in Chromium, is in `tests/test_hostile.py`."
-)
 SETS = (
     *("tweet", "googlenews_title", "bbc_news_raw", "banking77", "clinc150"),
     *("10kgnad_test_de", "fewclue_tnews_zh", "sms_spam", "reuters_r8"),

@@ -16,17 +16,6 @@ from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.systems import gsdmm, kmeans, minibatch
 from ..harness.tables import joined, markdown, mean_sd, number
 
-TITLE = "k-means on tf-idf"
-NOTE = (
-    "Every system gets the true number of classes and the same words. Preprocessed sets are split at "
-    "spaces; natural text (reuters_r8, bbc_news_raw, banking77, clinc150) is cut into lower-case words of "
-    "two letters or more without scikit-learn's English stop words, keeping words of at least two texts. "
-    "Texts without a word are left out; clinc150's `oos` is a class. coterie is GSDMM(alpha=0.1, "
-    "beta=0.1) with 30 sweeps, the same for all sets; it may leave clusters empty. k-means is "
-    "scikit-learn's with its defaults on TfidfVectorizer's rows; *best of 10* is KMeans(n_init=10). Mean "
-    "± standard deviation over the seeds. Seconds are medians of fits from words to labels, tf-idf "
-    "included, on one thread; in brackets k-means on all cores."
-)
 RAW = ("reuters_r8", "bbc_news_raw", "banking77", "clinc150")
 SETS = (*SHORT, "searchsnippets_sttm", "20ng_tokens", *RAW)
 OURS, PLAIN, TEN, MINI = "coterie", "KMeans", "KMeans, best of 10", "MiniBatchKMeans"

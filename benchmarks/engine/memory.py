@@ -9,13 +9,6 @@ from ..harness.store import Options, Results, Rows, say
 from ..harness.tables import markdown, number
 from ..harness.workers import Worker, WorkerFailed
 
-TITLE = "Memory"
-NOTE = (
-    "Planted clusters over a Zipf vocabulary of 50,000 words, 10 words per document, 3 sweeps, alpha = "
-    "beta = 0.1. Each line is a new process. Imports, the input and a fit of 200 documents come first; "
-    "then the high-water mark of the resident size is reset. The figure is the mark after the fit minus "
-    "the size before it."
-)
 FORMS = ("csr", "tokens")
 BAR_MB = 1000
 

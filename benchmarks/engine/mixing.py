@@ -12,15 +12,6 @@ from ..harness.scores import score, summaries
 from ..harness.store import Options, Results, Rows, say
 from ..harness.tables import markdown, mean_sd
 
-TITLE = "Where a GSDPMM chain ends depends on where it starts"
-NOTE = (
-    "GSDPMM with beta = 0.02 on googlenews_snippet, changing one thing at a time from the paper's "
-    "setting (alpha = 0.1 D, one cluster, 10 sweeps). The log joint is the quantity that the chain "
-    "climbs. Started at the true classes, the chain stays near them, tens of thousands of nats above "
-    "what the start from one cluster reaches. So a chain that starts from one cluster gets stuck in a "
-    "coarser mode, with fewer clusters of more than three documents. It leaves that mode slowly, and its "
-    "NMI measures the path of the chain rather than the model."
-)
 NAME = SHORT[2]
 CASES: dict[str, dict[str, Any]] = {
     "the paper's setting": {},

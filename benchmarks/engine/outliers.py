@@ -12,13 +12,6 @@ from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown, mean_sd
 from . import reference
 
-TITLE = "Outliers"
-NOTE = (
-    "20ng_tokens and 100 documents of 138 words each that occur nowhere else, after the others or mixed "
-    "in. Documents with fewer than 6 distinct words are removed before the fit. GSDPMM, alpha = 0.1 D, "
-    "beta = 0.02, 5 sweeps from one cluster. An injected document counts as found if it is alone in its "
-    "cluster. Any other document that is alone is a false alarm."
-)
 INJECTED = 100
 RECALL, FALSE_ALARMS = 0.98, 15
 

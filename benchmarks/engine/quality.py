@@ -11,15 +11,6 @@ from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown, mean_sd
 from . import reference
 
-TITLE = "Quality"
-NOTE = (
-    "GSDMM: K=500, alpha = beta = 0.1, 30 sweeps from a random start. GSDPMM: alpha = 0.1 D, beta = "
-    "0.02, 10 sweeps from one cluster. The reference is `engine/reference.py`: a dense table of counts "
-    "written from the papers' equations, with random numbers of its own, over as many seeds. Mean ± "
-    "standard deviation over the seeds. The difference is that of the means, in standard errors of the "
-    "difference. Two correct samplers are more than 2 apart in one comparison of twenty, and more often "
-    "with few seeds."
-)
 SYSTEMS = ("coterie", "reference")
 SETTINGS: dict[str, dict[str, Any]] = {
     "GSDMM": dict(n_clusters=500, alpha=0.1, beta=0.1, n_sweeps=30),

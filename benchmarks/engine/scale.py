@@ -12,13 +12,6 @@ from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown, spread
 from ..harness.workers import Worker
 
-TITLE = "Scale"
-NOTE = (
-    "googlenews_title copied 90 times (1 million documents), K=500, alpha = beta = 0.1: wall time of "
-    "`fit(token_lists)` per document and sweep, for the whole fit and for the sweeps alone. The single "
-    "and the copied corpus take turns, each in its own process; the single one is timed three times "
-    "before and three times after each fit of the copies."
-)
 NAME = SHORT[1]
 BAR = 1.5
 SWEEPS = (3, 10, 30)

@@ -13,16 +13,6 @@ from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown, number, spread
 from ..harness.workers import Worker, WorkerFailed
 
-TITLE = "Speed"
-NOTE = (
-    "Wall time of `fit(token_lists)` in a process that has fitted the same corpus before, with the "
-    "trace on, one thread, and the same tokens, cap, sweeps and priors (alpha = beta = 0.1). The "
-    "systems take turns, each in its own process. Seconds are medians; the ratio is that of the medians, "
-    "with the lowest and highest ratio of a turn in brackets. Peak memory is the highest resident size "
-    "during a fit minus the size before it. tomotopy (LDA) and bitermplus (BTM with its own priors) are "
-    "other models. They get the true number of classes and as many sweeps as the others, which is fewer "
-    "than they need."
-)
 FULL = 5
 BARS = dict(zip((*SHORT, LONG), (12, 12, 25, 25, 10), strict=True))
 SYSTEM = {"coterie": "gsdmm", "tomotopy": "lda"}

@@ -17,14 +17,6 @@ from ..harness.scores import paired, score
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import joined, markdown
 
-TITLE = "Blocked draws on threads"
-NOTE = (
-    "Seconds per sweep of `sampler='blocked'` near convergence, on one thread, on two, and for two "
-    "independent one-thread processes at the same time, which is what two cores of this machine can "
-    "give. Turns alternate; the figures are medians. The share is (one thread / two threads) divided by "
-    "(2 x one thread / each of two at once). NMI is the mean over the seeds for GSDMM (K=500, 30 sweeps) "
-    "and GSDPMM (10 sweeps), with Gibbs and in blocks; the difference has a 95% interval (paired seeds)."
-)
 TIMED = (("googlenews_title_snippet", 500), (LONG, 200))
 SETTINGS: dict[str, dict[str, Any]] = {
     "GSDMM": dict(n_clusters=500, n_sweeps=30),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .claims import Claim
@@ -29,6 +31,12 @@ class Paper(NamedTuple):
     tables: Callable[[Rows], dict[str, str]]
     plots: Callable[[Rows], list[Plot]]
     claims: Callable[[Rows], list[Claim]]
+
+
+def numbers(module: str) -> dict[str, Any]:
+    """The numbers that a paper printed: `paper.toml` in the folder of this module."""
+    text = Path(module).with_name("paper.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def filled(template: str, tables: Mapping[str, str], pictures: Pictures, folder: str) -> str:

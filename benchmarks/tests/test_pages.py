@@ -42,9 +42,10 @@ def test_no_page_shows_a_hole() -> None:
 
 def test_every_link_of_the_index_leads_to_a_page() -> None:
     links = re.findall(r"\]\(([^)]+)\)", index.index())
-    assert len(links) >= 8
+    assert len(links) == 9
     for link in links:
-        assert (store.HERE / link).is_file(), link
+        if link != "trust/RESULTS.md":  # written by `make fuzz`
+            assert (store.HERE / link).is_file(), link
 
 
 def test_the_verdicts_of_the_papers_are_those_that_were_published() -> None:

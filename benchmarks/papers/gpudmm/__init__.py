@@ -12,7 +12,7 @@ from typing import Any
 from ...harness.claims import Check, Claim, Gains, wins
 from ...harness.data import REFERENCE
 from ...harness.drawing import Plot
-from ...harness.pages import Paper
+from ...harness.pages import Paper, numbers
 from ...harness.scores import Interval, interval, paired, summaries
 from ...harness.store import Options, Rows, values
 from ...harness.tables import counted, markdown, mean_sd, signed, spread
@@ -23,18 +23,9 @@ CALLED = {"BTM": "BTM", "DMM": "DMM", "word2vec": "GPU-DMM"}  # the paper's mode
 ACCURACY = {"nb": "NB", "sw": "SW", "sw_linear_svc": "SW, LinearSVC"}
 PMI = {f"pmi_{n}": f"PMI, {n} words" for n in TOP}
 NAMED = {**ACCURACY, **{f"pmi_{n}": f"{n} words" for n in TOP}}
-# Tables 3 and 6 for K = 40, 60, 80: accuracy with NB, with SW, seconds per sweep
-PAPER_ACCURACY = {
-    "DMM": {"nb": (0.718, 0.759, 0.747), "sw": (0.8298, 0.8522, 0.8479)},
-    "word2vec": {"nb": (0.751, 0.760, 0.765), "sw": (0.8539, 0.8667, 0.8722)},
-    "BTM": {"nb": (0.710, 0.712, 0.670), "sw": (0.8100, 0.8183, 0.8272)},
-}
-PAPER_SECONDS = {
-    "DMM": (0.042, 0.069, 0.088),
-    "word2vec": (0.085, 0.115, 0.217),
-    "BTM": (0.572, 0.832, 1.121),
-}
-PAPER_CURVE = {"0.0": 0.8298, "0.3": 0.8602}  # Table 5's DMM, and the one point that is named
+_paper = numbers(__file__)
+PAPER_ACCURACY, PAPER_SECONDS = _paper["accuracy"], _paper["seconds"]
+PAPER_CURVE = _paper["promotion"]
 CHEAP = 3.0  # "less than 3 times of DMM"
 
 

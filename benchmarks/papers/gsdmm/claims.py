@@ -10,21 +10,7 @@ from ...harness.data import SHORT
 from ...harness.scores import NMI, Interval, interval
 from ...harness.seeds import Values, change, difference, gain, values
 from ...harness.store import Row, Rows
-from .plan import (
-    CLASSES,
-    COPIES,
-    HAC,
-    KMEANS,
-    MEASURES,
-    MINI,
-    NO_ALPHA,
-    OURS,
-    SETS,
-    TIMED,
-    main_key,
-    point_key,
-    time_key,
-)
+from . import plan
 
 NEAR = 0.2  # of the true number of clusters
 TWEET, TITLES, SNIPPETS, BOTH = SHORT
@@ -34,9 +20,9 @@ TOUCHED = "With either alpha, coterie scores only the clusters that share a word
 
 def claims(rows: Rows) -> list[Claim]:
     every = "on four sets, five measures"
-    hac = {system: f"HAC ({system.split(', ')[1]} linkage)" for system in HAC}
+    hac = {system: f"HAC ({system.split(', ')[1]} linkage)" for system in plan.HAC}
     return [
-        wins(f"GSDMM beats K-means {every}", _against(rows, KMEANS)),
+        wins(f"GSDMM beats K-means {every}", _against(rows, plan.KMEANS)),
         *(
             wins(f"GSDMM beats {called} {every}", _against(rows, system), LINKAGE)
             for system, called in hac.items()
@@ -53,9 +39,11 @@ def claims(rows: Rows) -> list[Claim]:
 
 def _against(rows: Rows, system: str) -> Gains:
     return {
-        f"{SETS[name]} {called}": gain(rows, main_key(name, OURS), main_key(name, system), m)
+        f"{plan.SETS[name]} {called}": gain(
+            rows, plan.main_key(name, plan.OURS), plan.main_key(name, system), m
+        )
         for name in SHORT
-        for m, called in MEASURES.items()
+        for m, called in plan.MEASURES.items()
     }
 
 
@@ -63,19 +51,19 @@ def _length(rows: Rows) -> list[Claim]:
     """What longer texts are worth: titles, snippets, both."""
 
     def less(ours: tuple[str, str], theirs: tuple[str, str]) -> Gains:
-        keys = main_key(*ours), main_key(*theirs)
-        name = f"{ours[1]} {SETS[ours[0]]}"
-        return {f"{name} {called}": gain(rows, *keys, m) for m, called in MEASURES.items()}
+        keys = plan.main_key(*ours), plan.main_key(*theirs)
+        name = f"{ours[1]} {plan.SETS[ours[0]]}"
+        return {f"{name} {called}": gain(rows, *keys, m) for m, called in plan.MEASURES.items()}
 
     longer: dict[str, Interval | None] = {}
-    for system in (OURS, KMEANS):
+    for system in (plan.OURS, plan.KMEANS):
         for more, fewer in ((SNIPPETS, TITLES), (BOTH, SNIPPETS)):
             longer |= less((more, system), (fewer, system))
     says = "GSDMM and K-means do better on longer texts: SnippetSet against TitleSet, "
     return [
         wins(
             "GSDMM on TitleSet beats K-means on TitleSnippetSet, five measures",
-            less((TITLES, OURS), (BOTH, KMEANS)),
+            less((TITLES, plan.OURS), (BOTH, plan.KMEANS)),
         ),
         wins(says + "TitleSnippetSet against SnippetSet, five measures", longer),
     ]
@@ -83,14 +71,14 @@ def _length(rows: Rows) -> list[Claim]:
 
 def _sweeps(rows: Rows) -> list[Claim]:
     def ends(name: str, measure: str, sweep: int) -> tuple[Values, Values]:
-        key = main_key(name, OURS)
+        key = plan.main_key(name, plan.OURS)
         return values(rows, key, measure, 30), values(rows, key, measure, sweep)
 
     def rest(sweep: int) -> Gains:
-        return {SETS[name]: difference(*ends(name, NMI, sweep)) for name in SHORT}
+        return {plan.SETS[name]: difference(*ends(name, NMI, sweep)) for name in SHORT}
 
-    clusters = {SETS[name]: change(*ends(name, "n_clusters", 10)) for name in SHORT}
-    agree = {SETS[name]: values(rows, main_key(name, OURS), NMI) for name in SHORT}
+    clusters = {plan.SETS[name]: change(*ends(name, "n_clusters", 10)) for name in SHORT}
+    agree = {plan.SETS[name]: values(rows, plan.main_key(name, plan.OURS), NMI) for name in SHORT}
     return [
         within(
             f"NMI is stable after about five sweeps (30 vs 5, within {STABLE})", rest(5), STABLE
@@ -106,9 +94,9 @@ def _sweeps(rows: Rows) -> list[Claim]:
 
 
 def _number(rows: Rows) -> list[Claim]:
-    found = {name: values(rows, main_key(name, OURS), "n_clusters") for name in SHORT}
+    found = {name: values(rows, plan.main_key(name, plan.OURS), "n_clusters") for name in SHORT}
     apart = {
-        SETS[name]: _mean({seed: n / CLASSES[name] - 1 for seed, n in of.items()})
+        plan.SETS[name]: _mean({seed: n / plan.CLASSES[name] - 1 for seed, n in of.items()})
         for name, of in found.items()
     }
     large = _move(rows, NMI, dict(n_clusters=500), dict(n_clusters=200))
@@ -134,7 +122,9 @@ def _move(
 ) -> Gains:
     """What a parameter changes on each set."""
     return {
-        SETS[name]: gain(rows, point_key(name, **to), point_key(name, **origin), measure)
+        plan.SETS[name]: gain(
+            rows, plan.point_key(name, **to), plan.point_key(name, **origin), measure
+        )
         for name in names
     }
 
@@ -144,13 +134,13 @@ def _alpha(rows: Rows) -> list[Claim]:
         return _move(rows, measure, dict(alpha=a), dict(alpha=b), names)
 
     def at(name: str, alpha: float, measure: str = "n_clusters") -> Values:
-        return values(rows, point_key(name, alpha=alpha), measure)
+        return values(rows, plan.point_key(name, alpha=alpha), measure)
 
     alone: dict[str, Interval | None] = {}
     for name in SHORT:
         found, above = at(name, 0.0), at(name, 0.0, "above_1")
-        alone[SETS[name]] = _mean({seed: 1 - above[seed] / found[seed] for seed in found})
-    stable = {SETS[name]: change(at(name, 1.0), at(name, 0.1)) for name in (SNIPPETS, BOTH)}
+        alone[plan.SETS[name]] = _mean({seed: 1 - above[seed] / found[seed] for seed in found})
+    stable = {plan.SETS[name]: change(at(name, 1.0), at(name, 0.1)) for name in (SNIPPETS, BOTH)}
     return [
         wins(
             "A larger alpha leaves more clusters on TweetSet and TitleSet (1 vs 0.1)",
@@ -184,23 +174,32 @@ def _beta(rows: Rows) -> list[Claim]:
 
 
 def _scale(rows: Rows) -> list[Claim]:
-    timed = {s: {n: rows[k] for n in COPIES if (k := time_key(s, n)) in rows} for s in TIMED}
-    ours, most = timed[OURS], max(COPIES)
-    faster = ratio(timed[NO_ALPHA], ours)
+    timed = {
+        s: {n: rows[k] for n in plan.COPIES if (k := plan.time_key(s, n)) in rows}
+        for s in plan.TIMED
+    }
+    ours, most = timed[plan.OURS], max(plan.COPIES)
+    faster = ratio(timed[plan.NO_ALPHA], ours)
     met = None if faster is None else faster.high < 1
     return [
-        linear("Time is linear in the documents", {OURS: list(ours.values())}, len(COPIES)),
-        linear("K-means' time is linear too", {KMEANS: list(timed[KMEANS].values())}, len(COPIES)),
+        linear(
+            "Time is linear in the documents", {plan.OURS: list(ours.values())}, len(plan.COPIES)
+        ),
+        linear(
+            "K-means' time is linear too",
+            {plan.KMEANS: list(timed[plan.KMEANS].values())},
+            len(plan.COPIES),
+        ),
         single("alpha = 0 makes GSDMM faster", times(faster), met, TOUCHED),
-        _much_faster(timed[MINI], ours),
-        _reach(most, {s: timed[s].get(most) for s in (OURS, KMEANS, MINI)}),
+        _much_faster(timed[plan.MINI], ours),
+        _reach(most, {s: timed[s].get(most) for s in (plan.OURS, plan.KMEANS, plan.MINI)}),
     ]
 
 
 def _much_faster(theirs: Mapping[int, Row], ours: Mapping[int, Row]) -> Claim:
     says = f"MiniBatch K-means is much faster (at least {MUCH:g} times) than GSDMM on large sets"
     both = [n for n, row in theirs.items() if "seconds" in row and "seconds" in ours.get(n, {})]
-    if not both or not all(max(COPIES) in of for of in (theirs, ours)):
+    if not both or not all(max(plan.COPIES) in of for of in (theirs, ours)):
         return single(says, "not measured yet", None)
     took = [of[max(both)]["seconds"] for of in (theirs, ours)]
     shown = f"{max(both)} copies: {took[0]:.1f} s, GSDMM {took[1]:.1f} s"
@@ -214,5 +213,5 @@ def _reach(most: int, reached: Mapping[str, Row | None]) -> Claim:
         return single(says, "not measured yet", None)
     found = {system: "seconds" in (row or {}) for system, row in reached.items()}
     shown = ", ".join(f"{s} {'does' if does else 'does not'}" for s, does in found.items())
-    met = found[OURS] and not (found[KMEANS] or found[MINI])
+    met = found[plan.OURS] and not (found[plan.KMEANS] or found[plan.MINI])
     return single(says, shown, met, "This machine has 24 GB of memory.")

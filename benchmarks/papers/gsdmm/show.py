@@ -11,33 +11,16 @@ from ...harness.scores import NMI
 from ...harness.seeds import Series, Values, cell, figure_table, gain, plot, runs, values
 from ...harness.store import Rows
 from ...harness.tables import joined, markdown, number, signed
-from .plan import (
-    ALPHAS,
-    BETAS,
-    COPIES,
-    KS,
-    MEASURES,
-    OURS,
-    SETS,
-    SHARES,
-    SWEEPS,
-    SYSTEMS,
-    THREE,
-    TIMED,
-    main_key,
-    point_key,
-    subset_key,
-    time_key,
-)
+from . import plan
 
 SHOWN = (1, 2, 3, 5, 10, 20, 30)
 PAPER_CLUSTERS = {1: 300, 2: 160}  # on TweetSet, by sweep
 BY_SWEEP = (("3", "n_clusters", "clusters", 1), ("4", NMI, "NMI", 3))
 # two figures over each parameter: the clusters found on all sets, three measures on one set
 OVER = {
-    "n_clusters": ("5", "6", "K", SHORT[3], KS),
-    "alpha": ("7", "8", "alpha", "tweet", ALPHAS),
-    "beta": ("9", "10", "beta", "tweet", BETAS),
+    "n_clusters": ("5", "6", "K", SHORT[3], plan.KS),
+    "alpha": ("7", "8", "alpha", "tweet", plan.ALPHAS),
+    "beta": ("9", "10", "beta", "tweet", plan.BETAS),
 }
 
 
@@ -49,16 +32,18 @@ def tables(rows: Rows) -> dict[str, str]:
         "seconds": _seconds(rows),
         "subset": _subset(rows),
         "how_timed": how_timed([row for key, row in rows.items() if key.startswith("table 3")]),
-        "subset_runs": runs(rows, [subset_key(name, s) for name in SHORT for s in SHARES]),
+        "subset_runs": runs(
+            rows, [plan.subset_key(name, s) for name in SHORT for s in plan.SHARES]
+        ),
     }
     for parameter, (*_, called, measured, xs) in OVER.items():
         counts, alone, three = _over(rows, parameter, measured)
         more = alone if parameter == "alpha" else []
         found[parameter] = joined(
             figure_table(xs, counts + more, f"clusters by {called}", 1),
-            figure_table(xs, three, SETS[measured], 3),
+            figure_table(xs, three, plan.SETS[measured], 3),
         )
-        points = [point_key(name, **{parameter: x}) for name in SHORT for x in xs]
+        points = [plan.point_key(name, **{parameter: x}) for name in SHORT for x in xs]
         found[f"{parameter}_runs"] = runs(rows, points)
     return found
 
@@ -66,38 +51,42 @@ def tables(rows: Rows) -> dict[str, str]:
 def plots(rows: Rows) -> list[Plot]:
     found = []
     for figure, measure, called, _ in BY_SWEEP:
-        found += plot(f"gsdmm-figure-{figure}", "sweep", called, SWEEPS, _by_sweep(rows, measure))
+        found += plot(
+            f"gsdmm-figure-{figure}", "sweep", called, plan.SWEEPS, _by_sweep(rows, measure)
+        )
     for parameter, (first, second, called, measured, xs) in OVER.items():
         counts, _, three = _over(rows, parameter, measured)
         found += plot(f"gsdmm-figure-{first}", called, "clusters found", xs, counts)
-        found += plot(f"gsdmm-figure-{second}", called, SETS[measured], xs, three)
-    lines = [Series(system, partial(_took, rows, system)) for system in TIMED]
-    return found + plot("gsdmm-table-3", "copies of TitleSet", "seconds", COPIES, lines, log_x=True)
+        found += plot(f"gsdmm-figure-{second}", called, plan.SETS[measured], xs, three)
+    lines = [Series(system, partial(_took, rows, system)) for system in plan.TIMED]
+    return found + plot(
+        "gsdmm-table-3", "copies of TitleSet", "seconds", plan.COPIES, lines, log_x=True
+    )
 
 
 def _comparison(rows: Rows) -> str:
     lines = []
-    for name, called in SETS.items():
-        for system in SYSTEMS:
-            key = main_key(name, system)
-            found = [cell(rows, key, m) for m in MEASURES]
+    for name, called in plan.SETS.items():
+        for system in plan.SYSTEMS:
+            key = plan.main_key(name, system)
+            found = [cell(rows, key, m) for m in plan.MEASURES]
             n_runs = len(values(rows, key, "ari"))
             lines.append([called, system, n_runs, *found, cell(rows, key, "n_clusters", 1)])
-    return markdown(["set", "system", "runs", *MEASURES.values(), "clusters"], lines)
+    return markdown(["set", "system", "runs", *plan.MEASURES.values(), "clusters"], lines)
 
 
 def _gains(rows: Rows) -> str:
     lines = []
-    for name, called in SETS.items():
-        for system in SYSTEMS[1:]:
-            ours, theirs = main_key(name, OURS), main_key(name, system)
-            gains = [signed(gain(rows, ours, theirs, m)) for m in MEASURES]
+    for name, called in plan.SETS.items():
+        for system in plan.SYSTEMS[1:]:
+            ours, theirs = plan.main_key(name, plan.OURS), plan.main_key(name, system)
+            gains = [signed(gain(rows, ours, theirs, m)) for m in plan.MEASURES]
             lines.append([called, system, *gains])
-    return markdown(["set", "GSDMM minus", *MEASURES.values()], lines)
+    return markdown(["set", "GSDMM minus", *plan.MEASURES.values()], lines)
 
 
 def _by_sweep(rows: Rows, measure: str) -> list[Series]:
-    keys = {called: main_key(name, OURS) for name, called in SETS.items()}
+    keys = {called: plan.main_key(name, plan.OURS) for name, called in plan.SETS.items()}
     return [Series(s, partial(values, rows, key, measure)) for s, key in keys.items()]
 
 
@@ -115,43 +104,43 @@ def _over(rows: Rows, parameter: str, measured: str) -> tuple[list[Series], ...]
     """Over one parameter: clusters found, singletons among them, and three measures on one set."""
 
     def at(name: str, measure: str, x: float) -> Values:
-        return values(rows, point_key(name, **{parameter: x}), measure)
+        return values(rows, plan.point_key(name, **{parameter: x}), measure)
 
     def alone(name: str, x: float) -> Values:
         found, above = at(name, "n_clusters", x), at(name, "above_1", x)
         return {seed: found[seed] - above[seed] for seed in found}
 
     return (
-        [Series(SETS[name], partial(at, name, "n_clusters")) for name in SHORT],
-        [Series(f"{SETS[name]}, singletons", partial(alone, name)) for name in SHORT],
-        [Series(called, partial(at, measured, m)) for m, called in THREE.items()],
+        [Series(plan.SETS[name], partial(at, name, "n_clusters")) for name in SHORT],
+        [Series(f"{plan.SETS[name]}, singletons", partial(alone, name)) for name in SHORT],
+        [Series(called, partial(at, measured, m)) for m, called in plan.THREE.items()],
     )
 
 
 def _took(rows: Rows, system: str, n_copies: float) -> Values:
-    seconds = rows.get(time_key(system, int(n_copies)), {}).get("seconds")
+    seconds = rows.get(plan.time_key(system, int(n_copies)), {}).get("seconds")
     return {} if seconds is None else {0: seconds}
 
 
 def _seconds(rows: Rows) -> str:
     lines = []
-    for n in COPIES:
-        found = [rows.get(time_key(system, n), {}) for system in TIMED]
+    for n in plan.COPIES:
+        found = [rows.get(plan.time_key(system, n), {}) for system in plan.TIMED]
         docs = next((row["n_docs"] for row in found if row), None)
         ours = found[0].get("seconds")
         each = ours / docs / 10 * 1e6 if ours and docs else None
         lines.append([f"T{n}", number(docs, 0), *map(shown, found), number(each, 2)])
-    return markdown(["copies", "documents", *TIMED, "GSDMM, µs per document and sweep"], lines)
+    return markdown(["copies", "documents", *plan.TIMED, "GSDMM, µs per document and sweep"], lines)
 
 
 def _subset(rows: Rows) -> str:
     lines = []
-    for name, called in SETS.items():
+    for name, called in plan.SETS.items():
         cells = []
-        for share in SHARES:
-            found = gain(rows, subset_key(name, share), main_key(name, OURS))
-            mean = cell(rows, subset_key(name, share), NMI)
+        for share in plan.SHARES:
+            found = gain(rows, plan.subset_key(name, share), plan.main_key(name, plan.OURS))
+            mean = cell(rows, plan.subset_key(name, share), NMI)
             cells.append(mean if found is None else f"{mean} [{signed(found)}]")
-        lines.append([called, *cells, cell(rows, main_key(name, OURS), NMI)])
-    head = ["NMI", *(f"{share:.0%} clustered" for share in SHARES), "all clustered"]
+        lines.append([called, *cells, cell(rows, plan.main_key(name, plan.OURS), NMI)])
+    head = ["NMI", *(f"{share:.0%} clustered" for share in plan.SHARES), "all clustered"]
     return markdown(head, lines)

@@ -9,35 +9,24 @@ from ...harness.pages import Paper
 from ...harness.scored import measure
 from ...harness.store import Options, Results
 from ...harness.systems import possible
-from . import claims, show
-from .plan import (
-    LDA,
-    NAMES,
-    convergence,
-    figures,
-    limit_of,
-    outlier_tasks,
-    outliers,
-    table_3,
-    times,
-)
+from . import claims, plan, show
 from .topics import WORDS, words
 
 
 def run(options: Options) -> None:
-    """Table III without k-means and LDA, Table IV, outliers, figures, then the slow rest."""
+    """Table III without k-means and plan.LDA, Table IV, plan.outliers, plan.figures, then the slow rest."""
     results = Results("papers/gsdpmm", options)
-    names = options.choose(NAMES)
-    results.fill(measure, table_3(names, options, ("GSDPMM", "GSDMM")))
+    names = options.choose(plan.NAMES)
+    results.fill(measure, plan.table_3(names, options, ("GSDPMM", "GSDMM")))
     if not options.only:
-        results.once(WORDS, lambda: words(limit_of(options.quick)))
-        results.fill(outliers, outlier_tasks(options))
-    results.fill(measure, figures(names, options))
-    results.fill(measure, convergence(names, options))
+        results.once(WORDS, lambda: words(plan.limit_of(options.quick)))
+        results.fill(plan.outliers, plan.outlier_tasks(options))
+    results.fill(measure, plan.figures(names, options))
+    results.fill(measure, plan.convergence(names, options))
     if not options.only:
-        copies.run(results, possible(times(options.quick)))
-    results.fill(measure, possible(table_3(names, options, LDA)))
-    results.fill(measure, table_3(names, options, ("K-means",)))
+        copies.run(results, possible(plan.times(options.quick)))
+    results.fill(measure, possible(plan.table_3(names, options, plan.LDA)))
+    results.fill(measure, plan.table_3(names, options, ("K-means",)))
 
 
 PAPER = Paper(
@@ -46,7 +35,7 @@ PAPER = Paper(
     "ICDE 2016.",
     picture="gsdpmm-figure-2",
     files=("papers/gsdpmm",),
-    takes=NAMES,
+    takes=plan.NAMES,
     run=run,
     tables=show.tables,
     plots=show.plots,

@@ -19,24 +19,7 @@ from ...harness.data import LONG, SHORT
 from ...harness.scores import NMI, Interval, summary
 from ...harness.seeds import Values, change, difference, gain, values
 from ...harness.store import Rows
-from .plan import (
-    ALPHAS,
-    BETAS,
-    CLASSES,
-    COPIES,
-    DRAWN,
-    KS,
-    NAMES,
-    OTHERS,
-    OURS,
-    SETS,
-    TIMED,
-    main_key,
-    outlier_key,
-    point_key,
-    steps_key,
-    time_key,
-)
+from . import plan
 
 FEW = 0.2  # of the clusters
 SIMILAR = 1.5
@@ -55,11 +38,13 @@ COLLAPSE = "From beta = 0.01 to 0.2, TSet collapses into few clusters."
 
 
 def claims(rows: Rows) -> list[Claim]:
-    agree = {SETS[name]: values(rows, main_key(name, OURS), NMI) for name in NAMES}
+    agree = {
+        plan.SETS[name]: values(rows, plan.main_key(name, plan.OURS), NMI) for name in plan.NAMES
+    }
     return [
         *(
             wins(f"GSDPMM beats {s} at each K, on five sets", _against(rows, s), WHY.get(s, ""))
-            for s in OTHERS
+            for s in plan.OTHERS
         ),
         steady(f"Its runs agree (standard deviation of NMI below {STEADY})", agree, STEADY),
         *_sets(rows),
@@ -68,25 +53,27 @@ def claims(rows: Rows) -> list[Claim]:
         *_outliers(rows),
         *_alpha(rows),
         *_sweeps(rows),
-        *_beta(rows, BETAS[0], BETAS[-1]),
-        *_beta(rows, BETAS[0], 0.05),
+        *_beta(rows, plan.BETAS[0], plan.BETAS[-1]),
+        *_beta(rows, plan.BETAS[0], 0.05),
     ]
 
 
 def _against(rows: Rows, system: str) -> Gains:
     return {
-        f"{SETS[name]} K={k}": gain(rows, main_key(name, OURS), main_key(name, system, k))
-        for name in NAMES
-        for k in KS[name]
+        f"{plan.SETS[name]} K={k}": gain(
+            rows, plan.main_key(name, plan.OURS), plan.main_key(name, system, k)
+        )
+        for name in plan.NAMES
+        for k in plan.KS[name]
     }
 
 
 def _outliers(rows: Rows) -> list[Claim]:
-    every = f"for alpha from {ALPHAS[0]:g} D to {ALPHAS[-1]:g} D (our range)"
+    every = f"for alpha from {plan.ALPHAS[0]:g} D to {plan.ALPHAS[-1]:g} D (our range)"
     means: dict[str, dict[float, float | None]] = {"recall": {}, "false_alarms": {}}
     for measure, of in means.items():
-        for alpha in ALPHAS:
-            found = list(values(rows, outlier_key(alpha, "among"), measure).values())
+        for alpha in plan.ALPHAS:
+            found = list(values(rows, plan.outlier_key(alpha, "among"), measure).values())
             of[alpha] = summary(found)["mean"] if found else None
     recall = [
         Check(f"{a:g} D", "-" if m is None else f"{m:.3f}", None if m is None else m >= RECALL)
@@ -104,11 +91,11 @@ def _outliers(rows: Rows) -> list[Claim]:
 
 def _alpha(rows: Rows) -> list[Claim]:
     def ends(name: str, measure: str) -> list[Values]:
-        keys = (point_key(name, alpha_per_doc=a) for a in (ALPHAS[-1], ALPHAS[0]))
+        keys = (plan.point_key(name, alpha_per_doc=a) for a in (plan.ALPHAS[-1], plan.ALPHAS[0]))
         return [values(rows, key, measure) for key in keys]
 
-    def move(measure: str, names: tuple[str, ...] = DRAWN) -> Gains:
-        return {SETS[name]: difference(*ends(name, measure)) for name in names}
+    def move(measure: str, names: tuple[str, ...] = plan.DRAWN) -> Gains:
+        return {plan.SETS[name]: difference(*ends(name, measure)) for name in names}
 
     over = "1 D vs 0.01 D, within"
     return [
@@ -118,13 +105,13 @@ def _alpha(rows: Rows) -> list[Claim]:
         ),
         within(
             f"The number of clusters is stable over alpha on 20NG ({over} {FEW:.0%}; our range)",
-            {SETS[LONG]: change(*ends(LONG, "n_clusters"))},
+            {plan.SETS[LONG]: change(*ends(LONG, "n_clusters"))},
             FEW,
         ),
         within(f"NMI is stable over alpha ({over} {STABLE}; our range)", move(NMI), STABLE),
         within(
             f"Without singletons the number of clusters is stable over alpha ({over} {FEW:.0%}; our range)",
-            {SETS[name]: change(*ends(name, "above_1")) for name in DRAWN},
+            {plan.SETS[name]: change(*ends(name, "above_1")) for name in plan.DRAWN},
             FEW,
         ),
     ]
@@ -132,10 +119,10 @@ def _alpha(rows: Rows) -> list[Claim]:
 
 def _sweeps(rows: Rows) -> list[Claim]:
     def ends(name: str, measure: str) -> list[Values]:
-        return [values(rows, main_key(name, OURS), measure, sweep) for sweep in (10, 5)]
+        return [values(rows, plan.main_key(name, plan.OURS), measure, sweep) for sweep in (10, 5)]
 
-    nmi = {SETS[name]: difference(*ends(name, NMI)) for name in NAMES}
-    clusters = {SETS[name]: change(*ends(name, "n_clusters")) for name in NAMES}
+    nmi = {plan.SETS[name]: difference(*ends(name, NMI)) for name in plan.NAMES}
+    clusters = {plan.SETS[name]: change(*ends(name, "n_clusters")) for name in plan.NAMES}
     says = f"The number of clusters is stable after several sweeps (10 vs 5, within {FEW:.0%})"
     return [
         within(f"NMI is stable after five sweeps (10 vs 5, within {STABLE})", nmi, STABLE),
@@ -146,8 +133,10 @@ def _sweeps(rows: Rows) -> list[Claim]:
 def _beta(rows: Rows, low: float, high: float) -> list[Claim]:
     def move(measure: str) -> Gains:
         return {
-            SETS[name]: gain(rows, point_key(name, beta=high), point_key(name, beta=low), measure)
-            for name in DRAWN
+            plan.SETS[name]: gain(
+                rows, plan.point_key(name, beta=high), plan.point_key(name, beta=low), measure
+            )
+            for name in plan.DRAWN
         }
 
     up, down = f"({high:g} vs {low:g})", f"({low:g} vs {high:g})"
@@ -162,22 +151,24 @@ def _sets(rows: Rows) -> list[Claim]:
     """Table III from set to set, and from K to K."""
 
     def keys(name: str) -> dict[str, str]:
-        of = {s: main_key(name, s, CLASSES[name]) for s in PLAIN}
-        return {OURS: main_key(name, OURS), **of}
+        of = {s: plan.main_key(name, s, plan.CLASSES[name]) for s in PLAIN}
+        return {plan.OURS: plan.main_key(name, plan.OURS), **of}
 
     def less(more: tuple[str, ...], than: str) -> Gains:
         return {
-            f"{system} {SETS[name]}": gain(rows, key, keys(than)[system])
+            f"{system} {plan.SETS[name]}": gain(rows, key, keys(than)[system])
             for name in more
             for system, key in keys(name).items()
         }
 
     above = {
-        f"{s} {SETS[name]}": gain(
-            rows, main_key(name, s, KS[name][-1]), main_key(name, s, CLASSES[name])
+        f"{s} {plan.SETS[name]}": gain(
+            rows,
+            plan.main_key(name, s, plan.KS[name][-1]),
+            plan.main_key(name, s, plan.CLASSES[name]),
         )
         for s in PLAIN
-        for name in NAMES
+        for name in plan.NAMES
     }
     return [
         wins("K-means, LDA and GSDMM do better with the largest K than with the true one", above),
@@ -191,21 +182,21 @@ def _convergence(rows: Rows) -> list[Claim]:
     others, which is in LDA's favour."""
 
     def missing(name: str, system: str) -> Values:
-        k = None if system == OURS else CLASSES[name]
-        key = steps_key(name) if system == "K-means" else main_key(name, system, k)
+        k = None if system == plan.OURS else plan.CLASSES[name]
+        key = plan.steps_key(name) if system == "K-means" else plan.main_key(name, system, k)
         end, then = (100, 10) if system == "LDA" else (10, 5)
         last, early = (values(rows, key, NMI, at) for at in (end, then))
         return {seed: last[seed] - early[seed] for seed in last if seed in early}
 
     sooner = {
-        f"{SETS[name]} {s}": difference(missing(name, "LDA"), missing(name, s))
-        for name in DRAWN
-        for s in (OURS, "K-means", "GSDMM")
+        f"{plan.SETS[name]} {s}": difference(missing(name, "LDA"), missing(name, s))
+        for name in plan.DRAWN
+        for s in (plan.OURS, "K-means", "GSDMM")
     }
     short = {
-        f"{SETS[name]} {s}": difference(missing(LONG, s), missing(name, s))
-        for name in DRAWN[1:]
-        for s in (OURS, *PLAIN)
+        f"{plan.SETS[name]} {s}": difference(missing(LONG, s), missing(name, s))
+        for name in plan.DRAWN[1:]
+        for s in (plan.OURS, *PLAIN)
     }
     lacks = "LDA lacks more of its final NMI after 10 of 100 iterations than they after 5 of 10"
     return [
@@ -218,13 +209,13 @@ def _scale(rows: Rows) -> list[Claim]:
     found = []
     for name, called in ((LONG, "LongSet"), (SHORT[1], "ShortSet")):
         timed = {
-            s: {n: rows[key] for n in COPIES if (key := time_key(name, s, n)) in rows}
-            for s in TIMED
+            s: {n: rows[key] for n in plan.COPIES if (key := plan.time_key(name, s, n)) in rows}
+            for s in plan.TIMED
         }
         by_system = {s: list(of.values()) for s, of in timed.items()}
         says = f"The time of all four is linear in the documents of {called}"
-        found.append(linear(says, by_system, len(COPIES), FOUR_SIZES))
-        lda, gsdmm = ratio(timed["LDA"], timed[OURS]), ratio(timed[OURS], timed["GSDMM"])
+        found.append(linear(says, by_system, len(plan.COPIES), FOUR_SIZES))
+        lda, gsdmm = ratio(timed["LDA"], timed[plan.OURS]), ratio(timed[plan.OURS], timed["GSDMM"])
         says = f"LDA is much slower than GSDPMM on {called} (at least {MUCH:g} times)"
         found.append(_ratio(says, lda, MUCH, float("inf")))
         if name == LONG:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...harness.copies import Timed
 from ...harness.data import LONG, OUTLIER, SHORT, Corpus, build
+from ...harness.pages import numbers
 from ...harness.probe import Watch
 from ...harness.scored import Ask
 from ...harness.seeds import over_seeds
@@ -27,14 +28,7 @@ LDA = ("LDA", "LDA, alpha = K/50", "LDA, alpha = 50/K")  # three readings of the
 OTHERS = ("K-means", *LDA, "GSDMM")
 OURS = "GSDPMM"
 MAIN: dict[str, Any] = dict(alpha_per_doc=0.1, beta=0.02)
-# NMI of Table III, mean: GSDPMM, then K-means, LDA and GSDMM at the three K
-PAPER = {
-    LONG: (0.667, (0.235, 0.321, 0.348), (0.585, 0.602, 0.617), (0.613, 0.642, 0.656)),
-    "tweet": (0.875, (0.696, 0.725, 0.742), (0.775, 0.797, 0.811), (0.844, 0.862, 0.871)),
-    SHORT[1]: (0.873, (0.687, 0.721, 0.730), (0.769, 0.784, 0.806), (0.830, 0.852, 0.868)),
-    SHORT[2]: (0.891, (0.739, 0.756, 0.768), (0.848, 0.850, 0.862), (0.854, 0.867, 0.885)),
-    SHORT[3]: (0.912, (0.803, 0.837, 0.841), (0.867, 0.881, 0.904), (0.879, 0.898, 0.910)),
-}
+PAPER = numbers(__file__)["nmi"]
 SWEEPS = tuple(range(1, 11))
 STEPS = tuple(range(10, 101, 10))  # LDA's
 ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # times the number of documents: two decades

@@ -5,35 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 from ...harness.data import LONG, part_of
+from ...harness.pages import numbers
 from ...harness.store import Row, Rows
 from ...harness.tables import joined, markdown
 from .plan import MAIN
 
 WORDS, N_WORDS, N_CLUSTERS = "table IV", 10, 18
-# The paper's name of a cluster; the newsgroup it matches; its ten words
-PAPER = [
-    tuple(line.split("; "))
-    for line in """\
-Hardware; comp.sys.ibm.pc.hardware; card drive problem scsi system mac mb window work bit
-Electronics; sci.electronics; noise frequency pink hz inch max khz price pc diagonal
-Politics; talk.politics.misc; people government state time fbi well gun fire good thing
-Religion; soc.religion.christian; god christian people jesus bible church time christ life sin
-Space; sci.space; space nasa year henry time launch system gov shuttle orbit
-Windows; comp.os.ms-windows.misc; window file problem font do program help work printer system
-Crypt; sci.crypt; drive state nntp shaft john stafford winona cpu distribution au
-Hockey; rec.sport.hockey; game team hockey year play player season playoff nhl goal
-Baseball; rec.sport.baseball; game year team player baseball time hit good win well
-Forsale; misc.forsale; sale offer mail state nntp computer cd game shipping drive
-Atheism; alt.atheism; god people atheist religion science moral thing morality belief keith
-Mideast; talk.politics.mideast; israel israeli arab jew people muslim jewish state palestinian war
-Medical; sci.med; doctor patient pitt time people gordon bank problem good disease
-Graphics; comp.graphics; image file graphic window system server ftp program sun version
-Windows.X; comp.windows.x; window widget application color problem mit display server event program
-Motorcycle; rec.motorcycles; bike dod sun dog ve ride time rider motorcycle helmet
-Guns; talk.politics.guns; gun people firearm law crime weapon control handgun rate criminal
-Graphics; comp.graphics; computer book system conference mail paper navy science graphic siggraph
-""".splitlines()
-]
+PAPER = numbers(__file__)["words"]
 
 
 def words(limit: int | None) -> Row:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...harness.pages import numbers
 from ...harness.scores import NMI, Interval, interval, paired, summary
 from ...harness.store import Row, Rows
 from ...harness.tables import counted, joined, markdown, mean_sd, number, signed
@@ -31,51 +32,7 @@ CALLED = {
     KMEANS: KMEANS,
     LDA: LDA,
 }
-PAPER_INDEX = {  # Table 2: K, ms of indexing, ms of 50 sweeps
-    "20ng": (20, 196, 43305),
-    "ohsumed": (23, 375.3, 70760),
-    "reuters": (116, 64.3, 12210),
-}
-PAPER_BY_K = {  # Table 3: seconds a sweep and sweeps, Gibbs and MH
-    20: {GIBBS: (2.04, 30), MH: (0.456, 80)},
-    80: {GIBBS: (7.60, 38), MH: (0.493, 324)},
-    160: {GIBBS: (16.32, 45), MH: (0.534, 523)},
-    240: {GIBBS: (23.5, 48), MH: (0.54, 738)},
-}
-PAPER_K = {"20ng": (40, 80), "ohsumed": (46, 92), "reuters": (232, 464)}
-PAPER_NMI = {  # Table 5, at twice and four times the classes
-    "20ng": {
-        "K-means": (0.407, 0.392),
-        "LDA": (0.513, 0.448),
-        GIBBS: (0.689, 0.687),
-        ONLINE: (0.691, 0.689),
-        MH: (0.691, 0.681),
-        MEAN: (0.682, 0.689),
-    },
-    "ohsumed": {
-        "K-means": (0.138, 0.157),
-        "LDA": (0.141, 0.150),
-        GIBBS: (0.156, 0.156),
-        ONLINE: (0.156, 0.155),
-        MH: (0.158, 0.154),
-        MEAN: (0.152, 0.153),
-    },
-    "reuters": {
-        "K-means": (0.471, 0.485),
-        "LDA": (0.478, 0.482),
-        GIBBS: (0.506, 0.519),
-        ONLINE: (0.508, 0.517),
-        MH: (0.510, 0.514),
-        MEAN: (0.498, 0.509),
-    },
-}
-PAPER_LEVELS = {  # Table 6: seconds to a perplexity, nytimes, K = 200
-    "perplexity": (3981, 3941, 3901, 3881),
-    GIBBS: (440.6, 726.2, 1641.9, 4162.5),
-    ONLINE: (401.1, 703.3, 1811.6, 3423.3),
-    MH: (268.6, 369.2, 565.8, 849.9),
-    PARALLEL: (78.9, 121.4, 170.4, 262.3),
-}
+PAPER = numbers(__file__)
 
 
 def of_section(rows: Rows, section: str) -> Rows:
@@ -96,7 +53,7 @@ def index_table(rows: Rows) -> str:
             row["K"],
         ]
         cost = [number(1000 * index, 0), f"{1000 * sampling:,.0f} ({row['sweeps']} sweeps)"]
-        k, theirs, total = PAPER_INDEX[name]
+        k, theirs, total = PAPER["index"][name]
         paper = f"{k}: {theirs:g} of {total:,}, {theirs / total:.2%}"
         lines.append([name, *size, *cost, f"{index / sampling:.2%}", paper])
     return markdown([*head, "paper: K: index of sampling, share"], lines)
@@ -132,7 +89,7 @@ def clusters_table(rows: Rows) -> str:
         for sampler, of in row["samplers"].items():
             cells = [number(1000 * of["seconds_a_sweep"], 0), shown_at(of["settled"])]
             cells += [of["switched"] or "", of["sweeps"], number(of["seconds"], 1)]
-            seconds, sweeps = PAPER_BY_K[row["K"]][sampler]
+            seconds, sweeps = PAPER["by_k"][str(row["K"])][sampler]
             paper = f"{1000 * seconds:,.0f}, {sweeps}"
             lines.append([row["K"], sampler, *cells, number(of["perplexity"], 1), paper])
     return markdown(head, lines)
@@ -161,9 +118,9 @@ def _levels(name: str, of: list[Row]) -> str:
     lines = []
     for label in (GIBBS, ONLINE, MH, PARALLEL):
         times = [row["chains"][label]["levels"] for row in of]
-        paper = ", ".join(f"{value:g}" for value in PAPER_LEVELS[label])
+        paper = ", ".join(f"{value:g}" for value in PAPER["levels"][label])
         lines.append([CALLED[label], *map(_mean_seconds, zip(*times, strict=True)), paper])
-    ours, theirs = (f"{value:,.0f}" for value in levels), PAPER_LEVELS["perplexity"]
+    ours, theirs = (f"{value:,.0f}" for value in levels), PAPER["levels"]["perplexity"]
     texts = f"{name}, {of[0]['n_docs']:,} texts, {counted([len(of)])}"
     head = [f"{texts}: perplexity", *ours, f"paper: s to {', '.join(map(str, theirs))}"]
     return markdown(head, lines)
@@ -217,11 +174,11 @@ def nmi_table(rows: Rows) -> str:
     lines = []
     for (name, times), cell in by_cell(rows).items():
         which = 0 if times == 2 else 1
-        paper = PAPER_NMI[name]
+        paper = PAPER["nmi"][name]
         cells = [_beside(cell.get(s), paper[s][which] if s in paper else None) for s in systems]
         runs = list(cell[GIBBS].values())
         clusters = mean_sd(summary([run["n_clusters"] for run in runs]), 1)
-        k = f"{runs[0]['K']} ({PAPER_K[name][which]})"
+        k = f"{runs[0]['K']} ({PAPER['k'][name][which]})"
         counts = counted(len(of) for of in cell.values()).split(" run")[0]
         lines.append([name, k, counts, *cells, clusters])
     return markdown(head, lines)
