@@ -57,25 +57,21 @@ class Claim(NamedTuple):
         return f"{PART}, {sum(known)} of {len(known)}" if self.verdict == PART else self.verdict
 
     def measured(self, most: int | None = None) -> str:
-        """The comparisons; with `most`, the failed ones or the weakest, at most so many."""
-        known = sorted(
-            (check for check in self.checks if check.met is not None), key=lambda c: c.spare
-        )
+        """The comparisons: all of them, or at most so many of the failed ones, or the weakest."""
+        known = [check for check in self.checks if check.met is not None]
         if not known:
             return self.note or "not measured yet"
-        shown = [check for check in self.checks if check.met is not None]
-        lead = ""
-        if most is not None and len(known) > most:
-            failed = [check for check in shown if not check.met]
-            lead = "not met: " if failed else "weakest: "
-            shown = failed[:most] if failed else known[:1]
-            more = len(failed) - most
-        else:
-            more = 0
+        failed = [check for check in known if not check.met]
+        shown, lead = known, ""
+        if most is not None and failed:
+            shown, lead = failed[:most], "not met: " if self.verdict == PART else ""
+        elif most is not None and len(known) > most:
+            shown, lead = [min(known, key=lambda check: check.spare)], "weakest: "
         text = lead + ", ".join(f"{check.name} {check.shown}".strip() for check in shown)
+        if failed and len(shown) < len(failed):
+            text += f" and {len(failed) - len(shown)} more"
         missing = len(self.checks) - len(known)
-        parts = [text + (f" and {more} more" if more > 0 else ""), self.note]
-        parts.append(f"{missing} not measured" if missing else "")
+        parts = [text, self.note, f"{missing} not measured" if missing else ""]
         return "; ".join(part for part in parts if part)
 
 
@@ -133,7 +129,7 @@ def claims_table(claims: Sequence[Claim], most: int | None = None) -> str:
     """A line per claim: verdict, claim, what was measured and, where it is known, the reason."""
     rows = []
     for claim in claims:
-        reason = f" *{claim.why}*" if claim.why and claim.verdict in (PART, FAILS) else ""
+        reason = f". *{claim.why}*" if claim.why and claim.verdict in (PART, FAILS) else ""
         told = claim.told() if claim.verdict in (HOLDS, OPEN) else f"**{claim.told()}**"
         rows.append([claim.says, told, claim.measured(most) + reason])
     return markdown(["claim", "verdict", "measured here"], rows)

@@ -6,7 +6,7 @@ without `seconds`; its `failed` says what happened."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from .data import part_of
 from .pool import alone
 from .probe import Watch
 from .scores import Interval, exponent, interval
-from .store import Results, Row, say
+from .store import Results, Row, Rows, say
 from .systems import SYSTEMS, largest_topics, lda_model
 from .tables import number
 
@@ -125,6 +125,18 @@ def _counts(documents: Any, copies: int) -> Any:
 def shown(row: Row) -> str:
     """The seconds, or why there are none."""
     return f"({row['failed']})" if "failed" in row else number(row.get("seconds"), 2)
+
+
+def took(rows: Rows, key: Callable[[int], str], n_copies: float) -> dict[int, float]:
+    """The seconds for so many copies, as a point of a figure."""
+    seconds = rows.get(key(int(n_copies)), {}).get("seconds")
+    return {} if seconds is None else {0: seconds}
+
+
+def seconds_line(rows: Rows, keys: Sequence[str]) -> list[str]:
+    """The number of documents, and the seconds of each system."""
+    found = [rows.get(key, {}) for key in keys]
+    return [number(next((row["n_docs"] for row in found if row), None), 0), *map(shown, found)]
 
 
 def how_timed(rows: Sequence[Row]) -> str:

@@ -55,15 +55,14 @@ def filled(template: str, tables: Mapping[str, str], pictures: Pictures, folder:
 
 
 def provenance(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """On which machine, and with which commits of coterie, the rows were measured."""
+    """On which machine, and with which commits of coterie, the rows of each file were measured."""
     named: dict[str, list[str]] = {}
     for name, result in found.items():
         commits = sorted({c for row in result["rows"].values() for c in commits_of(row)})
-        lines = [f"- {key}: {value}" for key, value in result["machine"].items()]
-        text = "\n".join([*lines, f"- commits: {', '.join(commits)}"])
-        named.setdefault(text, []).append(name)
-    parts = [f"{', '.join(names)}:\n\n{text}" for text, names in named.items()]
-    return "## Where it was measured\n\n" + ("\n\n".join(parts) or EMPTY) + "\n"
+        machine = "\n".join(f"- {key}: {value}" for key, value in result["machine"].items())
+        named.setdefault(machine, []).append(f"{name} {' '.join(commits)}")
+    parts = [f"{machine}\n- commits: {', '.join(of)}" for machine, of in named.items()]
+    return "## Where it was measured\n\n" + ("\n\nand\n\n".join(parts) or EMPTY) + "\n"
 
 
 def commits_of(row: Mapping[str, Any]) -> Sequence[str]:

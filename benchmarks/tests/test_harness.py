@@ -242,12 +242,13 @@ def test_a_claim_has_one_of_three_verdicts_once_it_is_measured(
 
 def test_what_fails_is_named_and_else_the_weakest() -> None:
     part = claims.wins("", {"a": SURE, "b": UNSURE})
-    assert part.measured(1) == "not met: b +0.100 (-0.010 to +0.210); 20 runs"
+    assert part.measured(3) == "not met: b +0.100 (-0.010 to +0.210); 20 runs"
     whole = claims.wins("", {"a": SURE, "b": Interval(0.2, 0.01, 0.39, 3)})
     assert whole.measured(1) == "weakest: b +0.200 (+0.010 to +0.390); 3 to 20 runs"
     assert "a +0.100 (+0.050 to +0.150), b +0.200" in whole.measured()
     many = claims.wins("", dict.fromkeys("abcde", UNSURE))
     assert many.measured(3).count("+0.100") == 3
+    assert "not met" not in many.measured(3)  # none of them is: the verdict says so
     assert "and 2 more" in many.measured(3)
     assert "1 not measured" in claims.wins("", {"a": SURE, "b": None}).measured()
 

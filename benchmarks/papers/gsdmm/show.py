@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...harness.copies import how_timed, shown
+from ...harness.copies import how_timed, seconds_line, took
 from ...harness.data import SHORT
 from ...harness.drawing import Plot
 from ...harness.scores import NMI
@@ -58,7 +58,9 @@ def plots(rows: Rows) -> list[Plot]:
         counts, _, three = _over(rows, parameter, measured)
         found += plot(f"gsdmm-figure-{first}", called, "clusters found", xs, counts)
         found += plot(f"gsdmm-figure-{second}", called, plan.SETS[measured], xs, three)
-    lines = [Series(system, partial(_took, rows, system)) for system in plan.TIMED]
+    lines = [
+        Series(system, partial(took, rows, partial(plan.time_key, system))) for system in plan.TIMED
+    ]
     return found + plot(
         "gsdmm-table-3", "copies of TitleSet", "seconds", plan.COPIES, lines, log_x=True
     )
@@ -117,20 +119,15 @@ def _over(rows: Rows, parameter: str, measured: str) -> tuple[list[Series], ...]
     )
 
 
-def _took(rows: Rows, system: str, n_copies: float) -> Values:
-    seconds = rows.get(plan.time_key(system, int(n_copies)), {}).get("seconds")
-    return {} if seconds is None else {0: seconds}
-
-
 def _seconds(rows: Rows) -> str:
     lines = []
     for n in plan.COPIES:
-        found = [rows.get(plan.time_key(system, n), {}) for system in plan.TIMED]
-        docs = next((row["n_docs"] for row in found if row), None)
-        ours = found[0].get("seconds")
-        each = ours / docs / 10 * 1e6 if ours and docs else None
-        lines.append([f"T{n}", number(docs, 0), *map(shown, found), number(each, 2)])
-    return markdown(["copies", "documents", *plan.TIMED, "GSDMM, µs per document and sweep"], lines)
+        line = seconds_line(rows, [plan.time_key(system, n) for system in plan.TIMED])
+        ours = rows.get(plan.time_key(plan.OURS, n), {})
+        each = ours["seconds"] / ours["n_docs"] / 10 * 1e6 if "seconds" in ours else None
+        lines.append([f"T{n}", *line, number(each, 2)])
+    head = ["copies", "documents", *plan.TIMED, "GSDMM, µs per document and sweep"]
+    return markdown(head, lines)
 
 
 def _subset(rows: Rows) -> str:

@@ -26,8 +26,8 @@ SIMILAR = 1.5
 PLAIN = ("K-means", "LDA", "GSDMM")  # the others of Table III, each with the settings used
 RECALL, ALARMS = 0.98, 10  # "almost all", "less than 10"
 STUCK = (
-    "On the snippets the chain that starts from one cluster gets stuck in a coarser mode; started at the "
-    "true classes, it stays near them."
+    "On SSet a chain that starts from one cluster gets stuck in a coarser mode; started at the true "
+    "classes, it stays near them."
 )
 FOUR_SIZES = "With only four sizes, the intervals are wide."
 WHY = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...harness.copies import how_timed, shown
+from ...harness.copies import how_timed, seconds_line, took
 from ...harness.data import LONG, SHORT
 from ...harness.drawing import Plot
 from ...harness.scores import NMI
 from ...harness.seeds import Series, Values, cell, figure_table, gain, plot, runs, values
 from ...harness.store import Rows
-from ...harness.tables import joined, markdown, number, signed
+from ...harness.tables import joined, markdown, signed
 from . import plan
 from .topics import topics
 
@@ -73,7 +73,9 @@ def plots(rows: Rows) -> list[Plot]:
             file, "iteration", f"NMI, {plan.SETS[name]}", steps, _converging(rows, name), True
         )
     for name, called in TIMED_ON.items():
-        lines = [Series(s, partial(_took, rows, name, s)) for s in plan.TIMED]
+        lines = [
+            Series(s, partial(took, rows, partial(plan.time_key, name, s))) for s in plan.TIMED
+        ]
         file = f"gsdpmm-figure-3-{called}"
         found += plot(file, "copies", f"seconds, {called}", plan.COPIES, lines)
     for measure, (called, _) in FOUND_OF.items():
@@ -129,21 +131,14 @@ def _converging(rows: Rows, name: str) -> list[Series]:
     return [Series(s, partial(values, rows, key, NMI)) for s, key in keys.items()]
 
 
-def _took(rows: Rows, name: str, system: str, n_copies: float) -> Values:
-    seconds = rows.get(plan.time_key(name, system, int(n_copies)), {}).get("seconds")
-    return {} if seconds is None else {0: seconds}
-
-
 def _seconds(rows: Rows) -> str:
-    lines = []
-    for name, called in TIMED_ON.items():
-        for n in plan.COPIES:
-            found = [rows.get(plan.time_key(name, system, n), {}) for system in plan.TIMED]
-            docs = next((row["n_docs"] for row in found if row), None)
-            lines.append([called, n, number(docs, 0), *map(shown, found)])
-    return markdown(
-        ["set", "copies", "documents", *(f"{system}, s" for system in plan.TIMED)], lines
-    )
+    lines = [
+        [called, n, *seconds_line(rows, [plan.time_key(name, s, n) for s in plan.TIMED])]
+        for name, called in TIMED_ON.items()
+        for n in plan.COPIES
+    ]
+    head = ["set", "copies", "documents", *(f"{system}, s" for system in plan.TIMED)]
+    return markdown(head, lines)
 
 
 def _alone(rows: Rows, place: str, measure: str, alpha: float) -> Values:

@@ -13,7 +13,7 @@ from ...harness.tables import counted, signed
 from . import days, years
 
 START = "Where DPMM starts decides the sign of the difference."
-COUNTED = "When the model counts the seeds' words, as it is written, the order turns around."
+COUNTED = "When the seeds' words count, as they do in the model, the order turns around."
 
 
 def run(options: Options) -> None:
