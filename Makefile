@@ -21,7 +21,7 @@ KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py
 # Seeds that `make test-seeds` tries, in the place of those that the tests name.
 SEEDS ?= $(shell seq 1 50)
 
-.PHONY: help install check fix test test-bounds test-seeds fuzz bench demo docs build clean
+.PHONY: help install check fix test test-bench test-bounds test-seeds fuzz bench demo docs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -41,6 +41,9 @@ fix: $(DEV) ## format, and mend what ruff can mend
 test: $(DEV) ## run the tests (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest $(ARGS)
 
+test-bench: $(DEV) ## run the tests of the benchmarks (about two minutes)
+	$(BIN)/python -m pytest benchmarks/tests $(ARGS)
+
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.cache/numba-bounds $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
 
@@ -55,7 +58,7 @@ test-seeds: $(DEV) ## run the tests that draw with 50 other seeds (SEEDS="1 2 3"
 	done; \
 	if [ -n "$$failed" ]; then echo "failed with COTERIE_TEST_SEED:$$failed"; exit 1; fi
 
-bench: $(BENCH) ## measure speed, memory and quality against the peers (ARGS="speed" for a part; "papers"; "peers")
+bench: $(BENCH) ## measure speed, memory and quality (ARGS="speed" for a part; "papers"; "peers")
 	$(BIN)/python -m benchmarks $(or $(ARGS),all)
 
 demo: $(DEV) ## cluster a small built-in corpus and show the result

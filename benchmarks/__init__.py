@@ -1,1 +1,1 @@
-"""Measurements of coterie beside its peers, outside the wheel: `python -m benchmarks --help`."""
+"""Measurements of coterie and of other packages, outside the wheel: `python -m benchmarks --help`."""

@@ -6,41 +6,20 @@ import argparse
 import sys
 import time
 
-from . import check, report
-from .data import DataMissing
+from . import report
+from .engine import BENCHMARKS, check
+from .harness.claims import claims_table
+from .harness.data import DataMissing
+from .harness.store import Options, say
+from .harness.workers import WorkerFailed
 from .papers import report as papers
 from .peers import report as peers
-from .store import Options, say
-from .tables import asked_and_measured
-from .workers import WorkerFailed
 
-ABOUT = "Measure coterie beside its peers and write benchmarks/RESULTS.md."
-
-KITS = {"papers": papers, "peers": peers}  # what resumes row by row and has a report of its own
+RACES = {"papers": papers.run, "peers": peers.run}  # they resume row by row
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=ABOUT)
-    parser.add_argument(
-        "what",
-        choices=[*report.BENCHMARKS, "all", *KITS, "report", "check"],
-        help="a benchmark; all of them; papers: the papers' tables and figures; "
-        "peers: the race on labelled sets; "
-        "report: RESULTS.md from the results at hand; "
-        "check: the reference implementation against an exact posterior",
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="small and few; kept in benchmarks/out"
-    )
-    parser.add_argument("--repeats", type=int, metavar="N", help="turns (speed, scale) or seeds")
-    parser.add_argument(
-        "--only", default="", metavar="NAME,..", help="these data sets, inputs or papers only"
-    )
-    parser.add_argument(
-        "--again", action="store_true", help="measure anew the rows that are there already"
-    )
-    parser.add_argument("--peers", choices=["topica", "all"], default="topica")
-    given = parser.parse_args(arguments)
+    given = _parser().parse_args(arguments)
     options = Options(
         quick=given.quick,
         repeats=given.repeats,
@@ -49,18 +28,15 @@ def main(arguments: list[str] | None = None) -> int:
         again=given.again,
     )
     try:
-        if given.what == "report":
-            print(report.write())
-            for kit in KITS.values():
-                kit.write()
-        elif given.what == "check":
+        if given.what == "check":
             print(check.run())
-        elif given.what in KITS:
-            return KITS[given.what].run(options)
-        else:
-            names = list(report.BENCHMARKS) if given.what == "all" else [given.what]
-            for name in names:
-                _run(name, options)
+            return 0
+        if given.what in RACES and (status := RACES[given.what](options)):
+            return status
+        for name in BENCHMARKS if given.what == "all" else {given.what} & set(BENCHMARKS):
+            _run(name, options)
+        if not options.quick:
+            report.write()
     except (DataMissing, WorkerFailed) as problem:
         print(problem, file=sys.stderr)
         return 1
@@ -71,14 +47,32 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(name: str, options: Options) -> None:
-    say(f"{name}: start")
     start = time.perf_counter()
-    rows = report.BENCHMARKS[name].run(options)
+    rows = BENCHMARKS[name].run(options)
     say(f"{name}: done in {time.perf_counter() - start:.0f} s")
-    print(report.section(name, rows))
+    print(BENCHMARKS[name].table(rows), claims_table(BENCHMARKS[name].claims(rows)), sep="\n\n")
     if not options.quick:
-        print(asked_and_measured(report.BENCHMARKS[name].verdicts(rows)), end="\n\n")
-        report.write()
+        report.write_engine()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure coterie, and write the pages of results."
+    )
+    parser.add_argument(
+        "what",
+        choices=[*BENCHMARKS, "all", *RACES, "report", "check"],
+        help="a benchmark of the engine, or all of them; papers: the tables and figures of five "
+        "papers; peers: the race with other packages; report: the pages from the stored rows; "
+        "check: the reference implementation against an exact posterior",
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="small and few; kept in benchmarks/out")
+    add("--repeats", type=int, metavar="N", help="number of turns, runs or seeds")
+    add("--only", default="", metavar="NAME,..", help="only these data sets, inputs or papers")
+    add("--again", action="store_true", help="measure rows again that are stored already")
+    add("--peers", choices=["topica", "all"], default="topica", help="systems for speed and memory")
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,66 +1,67 @@
-"""RESULTS.md from the JSON files: asked and measured first, then each benchmark's table."""
+"""The page of the engine's benchmarks, and RESULTS.md, which links all pages with one line each."""
 
 from __future__ import annotations
 
-from types import ModuleType
+from pathlib import Path
 
-from . import (
-    flat,
-    front_door,
-    gpudmm,
-    kmeans,
-    memory,
-    mixing,
-    nips,
-    outliers,
-    quality,
-    scale,
-    speed,
-    threads,
-    tsdpmm,
-    xdmm,
-)
-from .store import HERE, Row, read
-from .tables import Verdict, asked_and_measured, machines
-
-BENCHMARKS: dict[str, ModuleType] = {
-    "speed": speed,
-    "memory": memory,
-    "scale": scale,
-    "quality": quality,
-    "mixing": mixing,
-    "outliers": outliers,
-    "front_door": front_door,
-    "tsdpmm": tsdpmm,
-    "nips": nips,
-    "gpudmm": gpudmm,
-    "threads": threads,
-    "flat": flat,
-    "kmeans": kmeans,
-    "xdmm": xdmm,
-}
+from .engine import BENCHMARKS
+from .harness import store
+from .harness.claims import Claim, claims_table, counts
+from .harness.pages import filled, provenance
+from .harness.store import path_of, read
+from .harness.tables import joined, markdown
+from .papers import PAPERS
+from .papers import report as papers
+from .peers import report as peers
 
 
-def section(name: str, rows: dict[str, Row]) -> str:
-    """One benchmark: heading, what was done, the table."""
-    benchmark = BENCHMARKS[name]
-    return f"## {benchmark.TITLE}\n\n{benchmark.NOTE}\n\n{benchmark.table(rows)}\n"
+def write() -> None:
+    """Every page, from the rows that are there."""
+    write_engine()
+    papers.write()
+    peers.write()
+    (store.HERE / "RESULTS.md").write_text(index(), encoding="utf-8")
 
 
-def write() -> str:
-    """Write benchmarks/RESULTS.md and return its text."""
-    found = {name: read(HERE / "results" / f"{name}.json") for name in BENCHMARKS}
-    found = {name: result for name, result in found.items() if result}
-    verdicts: list[Verdict] = []
-    for name, result in found.items():
-        verdicts += BENCHMARKS[name].verdicts(result["rows"])
-    parts = [
-        "# Results\n\nWritten by `python -m benchmarks report` from `results/*.json`; "
-        "`python -m benchmarks all --again` measures everything anew.\n",
-        f"## Asked and measured\n\n{asked_and_measured(verdicts)}\n",
-        *machines(found),
-        *(section(name, result["rows"]) for name, result in found.items()),
-    ]
-    text = "\n".join(parts)
-    (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
-    return text
+def write_engine() -> None:
+    (store.HERE / "engine" / "RESULTS.md").write_text(engine(), encoding="utf-8")
+
+
+def engine() -> str:
+    """The page of the engine's benchmarks."""
+    files = {name: read(path_of(f"engine/{name}")) for name in BENCHMARKS}
+    found = {name: result for name, result in files.items() if result}
+    tables = {name: BENCHMARKS[name].table(of.get("rows", {})) for name, of in files.items()}
+    template = (Path(__file__).parent / "engine" / "page.md").read_text(encoding="utf-8")
+    page = filled(template, {"claims": claims_table(engine_claims()), **tables}, {}, "")
+    return joined(page.strip(), provenance(found))
+
+
+def engine_claims() -> list[Claim]:
+    """The claims of all engine benchmarks, judged by the stored rows."""
+    found = []
+    for name, of in BENCHMARKS.items():
+        found += of.claims(store.rows_of(f"engine/{name}"))
+    return found
+
+
+def index() -> str:
+    """RESULTS.md: one line and the headline figure for each page."""
+    by_paper = {name: papers.claims_of(name) for name in PAPERS}
+    ours = engine_claims()
+    lines = [["[engine](engine/RESULTS.md)", "speed, memory, scale, quality", _count(ours)]]
+    of_all = _count([claim for claims in by_paper.values() for claim in claims])
+    lines.append(["[papers](../docs/reproduction.md)", "the claims of five papers", of_all])
+    for name, claims in by_paper.items():
+        page = f"[{PAPERS[name].title}](../docs/reproduction/{name}.md)"
+        lines.append([page, "all its tables and figures", _count(claims)])
+    lines.append(["[peers](peers/RESULTS.md)", "27 labelled sets, 22 systems", peers.headline()])
+    what = "damaged files, inconsistent matrices, kills, races"
+    lines.append(["[trust](trust/RESULTS.md)", what, "cases and failures, counted by `make fuzz`"])
+    about = "Written by `python -m benchmarks report` from the stored rows."
+    return f"# Results\n\n{about}\n\n{markdown(['page', 'what', 'in short'], lines)}\n"
+
+
+def _count(claims: list[Claim]) -> str:
+    hold, part, fail, missing = counts(claims)
+    return f"of {len(claims)} claims {hold} hold, {part} in part, {fail} do not, {missing} not measured"

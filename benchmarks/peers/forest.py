@@ -1,4 +1,4 @@
-"""The race as a picture for each table: coterie less every other system in AMI, with its interval."""
+"""The race as a picture per table: coterie minus each other system in AMI, with its interval."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .. import drawing
-from ..store import Row
+from ..harness import drawing
+from ..harness.store import Rows
 from .gather import HEADS
-from .judge import AHEAD, BEHIND, DECIDES, ENGLISH, OPEN, Gap, compared
+from .judge import AHEAD, BEHIND, DECIDES, ENGLISH, UNDECIDED, Gap, compared
 from .roster import FOUND, GIVEN, SYSTEMS
 
 FILES = {told_k: f"peers-{head.lower().replace(' ', '-')}.svg" for told_k, head in HEADS.items()}
-COLOURS = {AHEAD: "#1f6fb4", OPEN: "#777777", BEHIND: "#c0392b"}
+COLOURS = {AHEAD: "#1f6fb4", UNDECIDED: "#777777", BEHIND: "#c0392b"}
 
 
-def image(rows: dict[str, Row], told_k: bool, folder: str) -> str:
-    """The link to a table's picture, or nothing where there is nothing to draw."""
+def image(rows: Rows, told_k: bool, folder: str) -> str:
+    """The link to a table's picture, if there is anything to draw."""
     if not _gaps(rows, told_k):
         return ""
     ours = GIVEN if told_k else FOUND
     said = (
-        f"{HEADS[told_k]}: {ours} less each other system in {DECIDES.upper()}, with 95% intervals"
+        f"{HEADS[told_k]}: {ours} minus each other system in {DECIDES.upper()}, with 95% intervals"
     )
     return f"![{said}]({folder}/{FILES[told_k]})\n"
 
 
-def draw(rows: dict[str, Row], folder: Path) -> None:
-    """An SVG file for each table, the same bytes for the same rows."""
+def draw(rows: Rows, folder: Path) -> None:
+    """An SVG file for each table."""
     tables = {told_k: gaps for told_k in HEADS if (gaps := _gaps(rows, told_k))}
     drawing.draw(
         {
@@ -38,13 +38,13 @@ def draw(rows: dict[str, Row], folder: Path) -> None:
     )
 
 
-def _gaps(rows: dict[str, Row], told_k: bool) -> list[Gap]:
+def _gaps(rows: Rows, told_k: bool) -> list[Gap]:
     ours = GIVEN if told_k else FOUND
     return [gap for gap in compared(rows, told_k) if gap.ours == ours]
 
 
 def _fill(gaps: list[Gap], told_k: bool, figure: Any) -> None:
-    """A line a system, the least at the bottom; coterie's own are hollow."""
+    """One line per system, the lowest at the bottom; coterie's own are hollow."""
     axes, ours = figure.add_subplot(), GIVEN if told_k else FOUND
     gaps = sorted(gaps, key=lambda gap: gap.decides.mean)
     for y, gap in enumerate(gaps):
@@ -54,12 +54,12 @@ def _fill(gaps: list[Gap], told_k: bool, figure: Any) -> None:
         axes.plot(found.mean, y, "o", color=colour, markerfacecolor=face, markersize=6)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(gaps)), [_label(gap) for gap in gaps])
-    axes.set_xlabel(f"{DECIDES.upper()}: {ours} less the other (right of 0: {ours} is ahead)")
+    axes.set_xlabel(f"{DECIDES.upper()}: {ours} minus the other (right of 0: {ours} is ahead)")
     axes.grid(axis="x", alpha=0.3)
 
 
 def _label(gap: Gap) -> str:
-    """A system by its name, coterie's marked; of who takes vectors, which sets."""
+    """The name of a system, which sets it is judged on, and their number."""
     name = f"{gap.theirs} (coterie)" if SYSTEMS[gap.theirs].ours else gap.theirs
     if SYSTEMS[gap.theirs].embeds:
         name += ", English" if gap.over == ENGLISH else ", all sets"

@@ -1,5 +1,4 @@
-"""The race's rows as cells, a system on a set, and what follows from them: who is ranked on which
-sets, mean ranks, and differences."""
+"""The rows of the race as cells (a system on a set), mean ranks over them, and differences."""
 
 from __future__ import annotations
 
@@ -11,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from ..scores import Interval, paired
-from ..store import Row
+from ..harness.scores import Interval, paired
+from ..harness.store import Row, Rows
 from .race import MEASURES, key
 from .roster import SEEDS, SHORT_TEXT, SYSTEMS, System
 from .sets import SETS
@@ -31,7 +30,7 @@ class Cell(NamedTuple):
 Cells = dict[str, dict[str, Cell]]
 
 
-def gather(rows: dict[str, Row], told_k: bool) -> Cells:
+def gather(rows: Rows, told_k: bool) -> Cells:
     """Sets in order, and in each the systems of one table that have a row there."""
     found: Cells = {}
     for name in SETS:
@@ -44,7 +43,7 @@ def gather(rows: dict[str, Row], told_k: bool) -> Cells:
     return found
 
 
-def _cell(rows: dict[str, Row], name: str, system: System) -> Cell | None:
+def _cell(rows: Rows, name: str, system: System) -> Cell | None:
     keys = takewhile(rows.__contains__, (key(name, system.name, seed) for seed in range(SEEDS)))
     at = [rows[k] for k in keys]
     runs = [row for row in at if "skipped" not in row]
@@ -62,31 +61,21 @@ def _cell(rows: dict[str, Row], name: str, system: System) -> Cell | None:
     return Cell(figures)
 
 
-def beside(rows: dict[str, Row], system: str) -> dict[str, dict[str, float]]:
-    """A system's figures by set, its embeddings' time included, for another benchmark's table."""
-    cells = {n: of.get(system) for n, of in gather(rows, SYSTEMS[system].told_k).items()}
-    return {
-        name: {**cell.figures, "seconds": seconds(cell), "outliers": 1 - cell.figures["coverage"]}
-        for name, cell in cells.items()
-        if cell and cell.figures
-    }
-
-
 def seconds(cell: Cell) -> float:
-    """Of a fit and, where it needs them, the embeddings."""
+    """Those of a fit and, if it needs them, of the embeddings."""
     return cell.figures["seconds"] + cell.figures.get("embedding", 0.0)
 
 
 def value(cell: Cell | None, measure: str) -> float:
-    """A figure; who has none is behind all."""
+    """A figure; a system without one is behind all."""
     return cell.figures[measure] if cell and cell.figures else -np.inf
 
 
 # ---------------------------------------------------------------- how far the race is
 def entered(cells: Cells) -> list[str]:
-    """The systems that were tried on a quarter of the sets or more.
+    """The systems that were tried on at least a quarter of the sets.
 
-    One that was added later waits: it would take from the others all sets that it has not seen."""
+    A system added later waits: ranking it would drop all sets that it has not been tried on."""
     tried = Counter(system for of in cells.values() for system in of)
     most = max(tried.values(), default=0)
     return [system for system in SYSTEMS if tried[system] and 4 * tried[system] >= most]
@@ -96,11 +85,11 @@ def ranked(cells: Cells) -> tuple[list[str], list[str]]:
     """The systems to rank, and the sets on which all that entered were tried."""
     systems = entered(cells)
     names = [name for name, of in cells.items() if systems and all(s in of for s in systems)]
-    return [system for system in systems if not SYSTEMS[system].only], names
+    return [system for system in systems if not SYSTEMS[system].only_short], names
 
 
 class Progress(NamedTuple):
-    """Sets that are done, begun and not begun, and on how many sets those are that wait."""
+    """Sets that are done, begun and not begun; and systems that wait, with their number of sets."""
 
     done: list[str]
     begun: list[str]
@@ -108,7 +97,7 @@ class Progress(NamedTuple):
     waiting: dict[str, int]
 
 
-def progress(rows: dict[str, Row]) -> Progress:
+def progress(rows: Rows) -> Progress:
     """How far the race is, over both tables."""
     tables = [gather(rows, told_k) for told_k in HEADS]
     whole = [set(ranked(cells)[1]) for cells in tables]
@@ -124,7 +113,7 @@ def progress(rows: dict[str, Row]) -> Progress:
 
 # ---------------------------------------------------------------- ranks and differences
 def mean_ranks(cells: Cells, measure: str) -> dict[str, float]:
-    """Mean rank over the sets on which all were tried; who did not finish shares the last places."""
+    """Mean rank over the sets on which all were tried; unfinished systems share the last places."""
     systems, names = ranked(cells)
     if not names:
         return {}
@@ -134,7 +123,7 @@ def mean_ranks(cells: Cells, measure: str) -> dict[str, float]:
 
 
 def less(cells: Cells, ours: str, theirs: str, measure: str) -> tuple[Interval, int] | None:
-    """Ours less theirs over the sets both finished, and on how many ours is ahead; None below two."""
+    """Ours minus theirs over the sets that both finished, and on how many ours is ahead."""
     pairs = [
         (of[ours].figures[measure], of[theirs].figures[measure])
         for of in cells.values()

@@ -1,4 +1,4 @@
-"""Measures what is not there yet: a row for each set, system and seed, small sets first."""
+"""Measures the rows that are missing: one per set, system and seed, small sets first."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ..probe import versions
-from ..scores import full_score
-from ..store import HERE, Options, Results, Row, say
-from ..workers import NotInstalled, TimedOut, Worker, WorkerFailed
+from ..harness import workers
+from ..harness.probe import versions
+from ..harness.scores import full_score
+from ..harness.store import Options, Results, Row, say
+from ..harness.workers import NotInstalled, TimedOut, WorkerFailed
 from . import embed, roster, sets
 from .roster import SYSTEMS, System
 
-HOME = HERE / "peers"
+FILE = "peers/peers"
+Worker = partial(
+    workers.Worker, systems="benchmarks.peers.fits:FITS", build="benchmarks.peers.sets:build"
+)
 MEASURES = ("nmi", "ami", "ari")
 
 
@@ -25,7 +29,7 @@ def key(name: str, system: str, seed: int) -> str:
 
 def run(options: Options) -> dict[str, Row]:
     """All sets, or those named; in each all systems."""
-    results = Results("peers", options, HOME)
+    results = Results(FILE, options)
     names = tuple(sets.QUICK_SETS if options.quick and not options.only else sets.SETS)
     for name in options.choose(names, quick=len(names)):
         race = Race(results, options, name)
@@ -79,7 +83,7 @@ class Race:
         return None
 
     def _keep(self, system: System, seed: int, row: Row) -> None:
-        """Add a row. With its first seed a system's older rows go: none are mixed with the new."""
+        """Add a row. The first seed removes the system's older rows, so that none are mixed."""
         old = key(self.name, system.name, 0)[:-1]
         for at in [at for at in self.results.rows if seed == 0 and at.startswith(old)]:
             del self.results.rows[at]
@@ -96,10 +100,7 @@ class Race:
     def _fits(self, system: System, facts: Row) -> None:
         asked = system.settings | ({"n_clusters": facts["n_classes"]} if system.told_k else {})
         limits = {"n_clusters": 10, "n_sweeps": 100}  # enough for XDMM to change its sampler
-        gentle = {
-            name: min(value, limits.get(name, value)) if value else value
-            for name, value in asked.items()
-        }
+        gentle = {n: min(v, limits[n]) if n in limits else v for n, v in asked.items()}
         seconds = roster.QUICK_SECONDS if self.options.quick else roster.SECONDS
         with Worker(system.fit, seconds=seconds, gigabytes=roster.GIGABYTES) as worker:
             worker.load({"labelled": self.name, "takes": system.takes, "most": self.most})
@@ -113,7 +114,7 @@ class Race:
                 say(f"{self.name}: {system.name}: seed {seed}: {shown}, {took}")
 
     def _scored(self, reply: dict[str, Any]) -> Row:
-        """-1, no cluster, is one more cluster to the measures; `coverage` is the share of the rest."""
+        """-1 (no cluster) counts as one more cluster; `coverage` is the share of the other texts."""
         classes = sets.labelled(self.name, self.most).classes
         labels = reply["labels"]
         found = full_score(classes, labels)
@@ -128,7 +129,7 @@ class Race:
         return found | ({"packages": versions(system.packages)} if system.packages else {})
 
     def _embed(self) -> None:
-        """Have the vectors of the set, and a row of what they cost."""
+        """Make the vectors of the set, and a row with their cost."""
         at = f"{self.name}: embedding"
         texts = sets.labelled(self.name, self.most).texts
         if self.results.has(at) and embed.path_of(texts).is_file():
@@ -141,11 +142,11 @@ class Race:
 
 
 def _kind_of(problem: WorkerFailed) -> str:
-    """The exception's type, or that the process ended: nothing of its text, which may name files."""
+    """The type of the exception, or that the process ended; its text may name files."""
     return str(problem).split(": ")[1]  # "system: Type: text"
 
 
 def outdated(row: Row, system: System) -> bool:
-    """Whether other versions of its packages are installed here than those it was measured with."""
+    """Whether the installed versions of its packages are other than the measured ones."""
     now = versions(system.packages)
     return bool(now) and row.get("packages", now) != now

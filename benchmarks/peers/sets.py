@@ -1,27 +1,16 @@
 """The labelled sets of the race, and each as texts, words or vectors for a worker to build.
 
-A set is asked for by a spec, as in `data`: {"labelled": "tweet", "takes": "words", "most": 1000}.
-"""
+A set is described by a dict, as in the harness: {"labelled": "tweet", "takes": "words"}."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..data import Corpus, frequent, rows_of
-from ..store import Row
+from ..harness.data import Corpus, frequent, texts_of
+from ..harness.store import Row
 from . import embed
 
-RULE = (
-    "Labelled sets of 1,000 to 60,000 texts (crisislex_t6_tweets, 60,082 tweets, nearly half of them "
-    "off topic, is just above and left out): in English all but copies, parts and other cuts of a set "
-    "that is there (GoogleNews stays as titles and as titles with snippets); in other languages one "
-    "each, news or an encyclopaedia where there is one, else package descriptions. Texts of several "
-    "classes, and texts without a word, are left out for all systems. Not all sets are alike in worth: "
-    "tweet shares a third of its texts with mstream_tweets, nyt_topmost_bow has its words in the order of "
-    "a vocabulary, 20ng_raw keeps the headers of its messages, crisislex_t26_tweets has tweets in several "
-    "languages, and sms_spam's two classes are no topics."
-)
 WORDS, TEXTS, VECTORS, BOTH = "words", "texts", "vectors", "texts and vectors"
 QUICK_TEXTS = 1000  # of a set, evenly spaced
 
@@ -34,38 +23,31 @@ class Set(NamedTuple):
     natural: bool = True
 
 
-SETS = {  # by their number of words
-    found.name: found
-    for found in (
-        Set("cmu_qa_questions"),
-        Set("tweet", natural=False),
-        Set("fewclue_tnews_zh", "zh"),
-        Set("pascal_flickr", natural=False),
-        Set("bitext_support_intents"),
-        Set("sms_spam"),
-        Set("banking77"),
-        Set("m10_citeseer", natural=False),
-        Set("debian_packages_es", "es"),
-        Set("googlenews_title", natural=False),
-        Set("dbpedia_it", "it", natural=False),
-        Set("clinc150"),
-        Set("debian_packages_ru", "ru"),
-        Set("10kgnad_test_de", "de"),
-        Set("searchsnippets_stc2", natural=False),
-        Set("mstream_tweets", natural=False),
-        Set("crisislex_t26_tweets"),
-        Set("googlenews_title_snippet", natural=False),
-        Set("bbc_news_raw"),
-        Set("opentrivia_questions"),
-        Set("reuters21578"),
-        Set("debian_packages_fr", "fr"),
-        Set("debian_packages_ja", "ja"),
-        Set("arxiv_abstracts"),
-        Set("nyt_topmost_bow", natural=False),
-        Set("ohsumed_all"),
-        Set("20ng_raw"),
-    )
-}
+# name:language:words, by the number of words; English unless said, natural text unless `words`
+_sets = (
+    *("cmu_qa_questions", "tweet:words", "fewclue_tnews_zh:zh", "pascal_flickr:words"),
+    *("bitext_support_intents", "sms_spam", "banking77", "m10_citeseer:words"),
+    *("debian_packages_es:es", "googlenews_title:words", "dbpedia_it:it:words", "clinc150"),
+    *("debian_packages_ru:ru", "10kgnad_test_de:de", "searchsnippets_stc2:words"),
+    *("mstream_tweets:words", "crisislex_t26_tweets", "googlenews_title_snippet:words"),
+    *("bbc_news_raw", "opentrivia_questions", "reuters21578", "debian_packages_fr:fr"),
+    *(
+        "debian_packages_ja:ja",
+        "arxiv_abstracts",
+        "nyt_topmost_bow:words",
+        "ohsumed_all",
+        "20ng_raw",
+    ),
+)
+
+
+def _set(text: str) -> Set:
+    name, *marks = text.split(":")
+    natural = "words" not in marks
+    return Set(name, next((mark for mark in marks if mark != "words"), "en"), natural)
+
+
+SETS = {found.name: found for found in map(_set, _sets)}
 QUICK_SETS = ("tweet", "banking77")
 
 
@@ -79,8 +61,8 @@ class Labelled(NamedTuple):
 
 @lru_cache(maxsize=1)
 def labelled(name: str, most: int | None = None) -> Labelled:
-    """A set, or so many of its texts at most, evenly spaced."""
-    rows = [row for row in rows_of(name) if row["label"] and len(row.get("labels", ())) < 2]
+    """A set, or at most so many of its texts, evenly spaced."""
+    rows = [row for row in texts_of(name) if row["label"] and len(row.get("labels", ())) < 2]
     rows = rows[:: 1 if most is None else max(1, len(rows) // most)][:most]
     texts = [row["text"] for row in rows]
     found = SETS.get(name, Set(name))
@@ -92,7 +74,7 @@ def labelled(name: str, most: int | None = None) -> Labelled:
 
 
 def _cut(texts: list[str], language: str) -> list[list[str]]:
-    """One recipe for all natural texts: lower case, stop words out, words of two texts or more."""
+    """One recipe for all natural texts: lower case, no stop words, words of two texts or more."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     from coterie import Tokenizer
@@ -102,7 +84,7 @@ def _cut(texts: list[str], language: str) -> list[list[str]]:
 
 
 def facts(name: str, most: int | None = None) -> Row:
-    """What the tables and the limits ask of a set."""
+    """What the tables and the limits need to know of a set."""
     found, kind = labelled(name, most), SETS[name]
     n_tokens = sum(map(len, found.words))
     return {
@@ -117,7 +99,7 @@ def facts(name: str, most: int | None = None) -> Row:
 
 
 def build(spec: dict[str, Any]) -> Corpus:
-    """The documents of a spec in the form a system takes, and their classes."""
+    """The documents in the form that a system takes, and their classes."""
     found = labelled(spec["labelled"], spec.get("most"))
     documents: Any = found.words
     if spec["takes"] == TEXTS:

@@ -8,58 +8,58 @@ from typing import Any
 
 import numpy as np
 
-from ..store import Row
-from ..tables import markdown, number, signed, span
+from ..harness.pages import EMPTY
+from ..harness.store import Rows
+from ..harness.tables import joined, markdown, number, signed, span
 from .gather import KINDS, Cell, entered, gather, kind, mean_ranks, progress, ranked, seconds, value
-from .judge import ALIKE, DECIDES, Gap, compared, tally
+from .judge import ALIKE, DECIDES, Gap, claims, compared
 from .race import MEASURES
 from .roster import FOUND, GIVEN, SYSTEMS
 from .sets import SETS
 
-NOTHING = "Not measured yet."
 FIRST = 3  # systems named in a sentence
 
 
-def how_far(rows: dict[str, Row]) -> str:
-    """How many of the sets are in, and which are not."""
+def how_far(rows: Rows) -> str:
+    """How many of the sets are done, and which are not."""
     done, begun, left, waiting = progress(rows)
     if not begun and not left and not waiting:
-        return f"All {len(SETS)} sets are in."
-    texts = [f"**{len(done)} of {len(SETS)} sets so far.**"]
+        return f"All {len(SETS)} sets are done."
+    texts = [f"**{len(done)} of {len(SETS)} sets are done so far.**"]
     if begun:
-        texts.append(f"Begun, not ranked: {', '.join(begun)}.")
+        texts.append(f"Begun, but not ranked: {', '.join(begun)}.")
     if left:
         texts.append(f"Missing: {', '.join(left)}.")
     if waiting:
         few = ", ".join(f"{system} ({n})" for system, n in waiting.items())
-        texts.append(f"Tried on few sets, not ranked: {few}.")
+        texts.append(f"Tried on few sets only, and so not ranked: {few}.")
     return " ".join(texts)
 
 
-def in_short(rows: dict[str, Row], told_k: bool) -> str:
-    """Who is first, and against how many coterie is ahead: two sentences."""
+def in_short(rows: Rows, told_k: bool) -> str:
+    """Who is first by mean rank, and against how many coterie is ahead."""
     ranks = mean_ranks(gather(rows, told_k), DECIDES)
     if not ranks:
-        return NOTHING
+        return EMPTY
     first = sorted(ranks, key=lambda s: ranks[s])[:FIRST]
     named = ", ".join(f"{_name(system)} ({ranks[system]:.1f})" for system in first)
-    return (
-        f"first of {len(ranks)} by mean rank in {DECIDES.upper()}: {named}. {tally(rows, told_k)}"
-    )
+    (check, *_) = claims(rows, told_k)
+    ahead = f"{check.says}: {check.told()}" if check.checks else ""
+    return f"best of {len(ranks)} by mean rank in {DECIDES.upper()}: {named}. {ahead}".strip() + "."
 
 
 def _name(system: str) -> str:
     return f"**{system}**" if SYSTEMS[system].ours else system
 
 
-def by_kind(rows: dict[str, Row], told_k: bool) -> str:
+def by_kind(rows: Rows, told_k: bool) -> str:
     """Mean AMI of each system over the sets of a kind, the best in bold."""
     cells = gather(rows, told_k)
     ranks, names = mean_ranks(cells, DECIDES), ranked(cells)[1]
     sets = {k: [n for n in names if kind(rows[n]) == k] for k in KINDS}
     sets = {k: of for k, of in sets.items() if of}
     if not sets:
-        return NOTHING
+        return EMPTY
     systems = sorted(entered(cells), key=lambda s: ranks.get(s, np.inf))
     columns = []
     for of in sets.values():
@@ -73,19 +73,19 @@ def by_kind(rows: dict[str, Row], told_k: bool) -> str:
 
 
 def _mean(cells: Sequence[Cell]) -> tuple[float, str]:
-    """The mean of the measure that decides; of who did not finish all of them, how many it did."""
+    """The mean of the deciding measure, or of how many sets there is one."""
     done = [value(cell, DECIDES) for cell in cells if cell.figures]
     if len(done) == len(cells):
         return mean(done), ""
     return -np.inf, f"{len(done)} of {len(cells)} sets" if done else cells[0].why
 
 
-def overview(rows: dict[str, Row], told_k: bool, means: Sequence[str] = MEASURES) -> str:
-    """One line a system: ranks, means over the sets all finished, where it was best, what it took."""
+def overview(rows: Rows, told_k: bool, means: Sequence[str] = MEASURES) -> str:
+    """One line per system: ranks, means over the sets that all finished, wins, cost."""
     cells = gather(rows, told_k)
     systems, names = ranked(cells)
     if not names:
-        return NOTHING
+        return EMPTY
     all_done = [n for n in names if all(cells[n][s].figures for s in systems)]
     ranks = {measure: mean_ranks(cells, measure) for measure in MEASURES}
     highest = [max(value(cells[name][system], DECIDES) for system in systems) for name in names]
@@ -113,15 +113,15 @@ def overview(rows: dict[str, Row], told_k: bool, means: Sequence[str] = MEASURES
     head = ["system", *(f"rank, {m.upper()}" for m in MEASURES), *(m.upper() for m in means)]
     head += [f"best {DECIDES.upper()} on", "not finished", "seeds", "median s", "most MB"]
     said = (
-        f"Mean ranks over {len(names)} sets, who did not finish is last; "
+        f"Mean ranks over {len(names)} sets; a system that did not finish comes last. "
         f"{', '.join(m.upper() for m in means)}: means over the {len(all_done)} sets that all finished. "
-        "Seconds include embeddings where they are used."
+        "Seconds include the embeddings where they are used."
     )
-    return f"{said}\n\n{markdown(head, lines)}"
+    return joined(said, markdown(head, lines))
 
 
-def differences(rows: dict[str, Row], told_k: bool) -> str:
-    """coterie's system less every other: the answer, the interval that decides, the other means."""
+def differences(rows: Rows, told_k: bool) -> str:
+    """coterie's system minus every other: the interval that decides, and the other means."""
     ours, lines = GIVEN if told_k else FOUND, []
     beside = [measure for measure in MEASURES if measure != DECIDES]
     for gap in compared(rows, told_k):
@@ -129,36 +129,34 @@ def differences(rows: dict[str, Row], told_k: bool) -> str:
         means = [f"{gap.by[m][0].mean:+.3f}" for m in beside]
         counted = f"{ahead} of {found.n}"
         lines.append([_other(gap, ours), _answer(gap), counted, signed(found), *means])
-    head = [f"{ours} less", "ahead?", "ahead on", DECIDES.upper(), *(m.upper() for m in beside)]
-    return markdown(head, lines) if lines else NOTHING
+    head = [f"{ours} minus", "is", "ahead on", DECIDES.upper(), *(m.upper() for m in beside)]
+    return markdown(head, lines) or EMPTY
 
 
 def _other(gap: Gap, ours: str) -> str:
-    """The other system, coterie's own in bold; and what is not plain from the table's head."""
+    """The other system, coterie's own in bold, and what the head of the table does not say."""
     name = _name(gap.theirs)
     if gap.ours != ours:
-        name = f"({gap.ours} less) {name}"
+        name = f"({gap.ours} minus) {name}"
     return f"{name}: {gap.over}" if SYSTEMS[gap.theirs].embeds else name
 
 
 def _answer(gap: Gap) -> str:
-    if gap.met is None:
-        return gap.word
-    if gap.asked == ALIKE:
-        return "the same model, alike: " + ("yes" if gap.met else "**no**")
-    return f"yes: {gap.word}" if gap.met else f"**no**: {gap.word}"
+    if gap.claimed == ALIKE:
+        return "the same model, alike" if gap.alike else "the same model, **not alike**"
+    return gap.word
 
 
-def matrices(rows: dict[str, Row], told_k: bool) -> str:
-    """A table a measure: sets by systems, the best of a set in bold."""
+def matrices(rows: Rows, told_k: bool) -> str:
+    """One table per measure: sets by systems, the best of a set in bold."""
     cells = gather(rows, told_k)
     systems = [s for s in SYSTEMS if any(s in of for of in cells.values())]
     parts = []
     for title, measure in (
         *((m.upper(), m) for m in MEASURES),
-        ("Clusters found (texts in one, where not all are)", "n_clusters"),
+        ("Clusters found (share of the texts in a cluster, if not all)", "n_clusters"),
         ("Seconds (+ embeddings)", "seconds"),
-        ("Peak MB of the fit, or of the embeddings if that is more", "peak_mb"),
+        ("Peak MB of the fit, or of the embeddings if they need more", "peak_mb"),
     ):
         lines = []
         for name, of in cells.items():
@@ -167,7 +165,7 @@ def matrices(rows: dict[str, Row], told_k: bool) -> str:
                 _embolden(shown, [value(of.get(system), measure) for system in systems])
             lines.append([name, rows[name]["n_classes"], *shown])
         parts.append(f"**{title}**\n\n{markdown(['set', 'classes', *systems], lines)}")
-    return "\n\n".join(parts)
+    return joined(*parts)
 
 
 def _shown(cell: Cell | None, measure: str) -> str:
@@ -199,8 +197,8 @@ def who() -> str:
     return markdown(["system", "K given", "takes", "settings"], lines)
 
 
-def which(rows: dict[str, Row]) -> str:
-    """The sets that were begun."""
+def which(rows: Rows) -> str:
+    """The sets that are done or begun."""
     lines = [
         [
             name,
@@ -213,5 +211,5 @@ def which(rows: dict[str, Row]) -> str:
         for name in SETS
         if name in rows
     ]
-    head = ["set", "kind", "language", "texts", "classes", "vocabulary", "words a text"]
-    return markdown([*head, "embedding, s"], lines) if lines else NOTHING
+    head = ["set", "kind", "language", "texts", "classes", "vocabulary", "words per text"]
+    return markdown([*head, "embedding, s"], lines) or EMPTY

@@ -1,4 +1,4 @@
-"""What is measured for the GSDPMM paper: settings, keys of the rows, tasks."""
+"""What is measured for the GSDPMM paper: settings, names of the rows, tasks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections import Counter
 from functools import lru_cache
 from typing import Any
 
-from ...data import LONG, OUTLIER, SHORT, Corpus, build
-from ...store import Options, Row
-from ..copies import Timed
-from ..fits import Ask, gsdpmm
-from ..gather import over_seeds
+from ...harness.copies import Timed
+from ...harness.data import LONG, OUTLIER, SHORT, Corpus, build
+from ...harness.pages import numbers
+from ...harness.probe import Watch
+from ...harness.scored import Ask
+from ...harness.seeds import over_seeds
+from ...harness.store import Options, Row
+from ...harness.systems import gsdpmm
 
 SETS = dict(zip((*SHORT, LONG), ("Tweet", "TSet", "SSet", "TSSet", "20NG"), strict=True))
 NAMES = tuple(SETS)  # the short ones first: they are cheap
@@ -25,14 +28,7 @@ LDA = ("LDA", "LDA, alpha = K/50", "LDA, alpha = 50/K")  # three readings of the
 OTHERS = ("K-means", *LDA, "GSDMM")
 OURS = "GSDPMM"
 MAIN: dict[str, Any] = dict(alpha_per_doc=0.1, beta=0.02)
-# NMI of Table III, mean: GSDPMM, then K-means, LDA and GSDMM at the three K
-PAPER = {
-    LONG: (0.667, (0.235, 0.321, 0.348), (0.585, 0.602, 0.617), (0.613, 0.642, 0.656)),
-    "tweet": (0.875, (0.696, 0.725, 0.742), (0.775, 0.797, 0.811), (0.844, 0.862, 0.871)),
-    SHORT[1]: (0.873, (0.687, 0.721, 0.730), (0.769, 0.784, 0.806), (0.830, 0.852, 0.868)),
-    SHORT[2]: (0.891, (0.739, 0.756, 0.768), (0.848, 0.850, 0.862), (0.854, 0.867, 0.885)),
-    SHORT[3]: (0.912, (0.803, 0.837, 0.841), (0.867, 0.881, 0.904), (0.879, 0.898, 0.910)),
-}
+PAPER = numbers(__file__)["nmi"]
 SWEEPS = tuple(range(1, 11))
 STEPS = tuple(range(10, 101, 10))  # LDA's
 ALPHAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # times the number of documents: two decades
@@ -65,13 +61,13 @@ def time_key(name: str, system: str, n_copies: int) -> str:
 
 
 def settings_of(system: str, k: int) -> tuple[str, dict[str, Any]]:
-    """The paper's settings (V-A) of the system that `fits` knows by the name given."""
+    """The name of a system in the harness, and the paper's settings for it (V-A)."""
     if system == "GSDMM":
         return "gsdmm", dict(n_clusters=k, alpha=0.1, beta=0.1, n_sweeps=10)
     if system == "K-means":
         return "kmeans", dict(n_clusters=k, n_init=10, max_iter=10)
     alpha = dict(zip(LDA, (1 / 50, k / 50, 50 / k), strict=True))[system]
-    return "lda", dict(n_clusters=k, alpha=alpha, eta=0.1, n_sweeps=100)
+    return "lda", dict(n_clusters=k, alpha=alpha, beta=0.1, n_sweeps=100)
 
 
 def table_3(names: list[str], options: Options, systems: tuple[str, ...]) -> dict[str, Ask]:
@@ -86,6 +82,7 @@ def table_3(names: list[str], options: Options, systems: tuple[str, ...]) -> dic
                 fit, settings = settings_of(system, k)
                 curve = STEPS if fit == "lda" else SWEEPS if fit == "gsdmm" else ()
                 curve = curve if k == CLASSES[name] else ()
+                settings |= {"step": STEPS[0]} if fit == "lda" else {}
                 ask = Ask(name, fit, 0, settings, curve, limit)
                 n = min(n_runs, 5) if system in LDA[1:] else n_runs
                 tasks |= over_seeds(main_key(name, system, k), ask, n)
@@ -93,12 +90,12 @@ def table_3(names: list[str], options: Options, systems: tuple[str, ...]) -> dic
 
 
 def limit_of(quick: bool) -> int | None:
-    """Documents of a set, at most."""
+    """How many documents of a set to use, at most."""
     return 2000 if quick else None
 
 
 def few(options: Options, name: str) -> int:
-    """Runs of a figure's point: fewer on the long texts, where nothing varies much."""
+    """Runs per point of a figure: fewer on the long texts, where runs vary little."""
     return options.times(5 if name == LONG else 20)
 
 
@@ -107,21 +104,15 @@ def figures(names: list[str], options: Options) -> dict[str, Ask]:
     tasks: dict[str, Ask] = {}
     for name in [name for name in names if name in DRAWN]:
         for point in points[:: 3 if options.quick else 1]:
-            ask = Ask(
-                name,
-                "gsdpmm",
-                0,
-                {**MAIN, **point, "n_sweeps": 5},
-                (),
-                limit_of(options.quick),
-                True,
-            )
+            settings = {**MAIN, **point, "n_sweeps": 5}
+            limit = limit_of(options.quick)
+            ask = Ask(name, "gsdpmm", 0, settings, limit=limit, brief=True)
             tasks |= over_seeds(point_key(name, **point), ask, few(options, name))
     return tasks
 
 
 def convergence(names: list[str], options: Options) -> dict[str, Ask]:
-    """Figure 2's k-means, from one start; the others are looked at during the runs of Table III."""
+    """Figure 2's k-means, from one start; the others are scored during the runs of Table III."""
     tasks: dict[str, Ask] = {}
     for name in [name for name in names if name in DRAWN]:
         settings = dict(n_clusters=CLASSES[name], n_steps=SWEEPS[-1])
@@ -160,7 +151,7 @@ def outliers(ask: Ask) -> Row:
     """V-D: of 100 documents of unknown words, how many are alone? And how many others are?"""
     settings = dict(ask.settings)
     corpus = _with_outliers(settings.pop("place"), ask.limit)
-    labels = gsdpmm(corpus, ask.seed, lambda *_: None, **settings)
+    labels = gsdpmm(corpus.documents, ask.seed, Watch(), **settings)[0].tolist()
     sizes = Counter(labels)
     alone = [label for label, z in zip(corpus.classes, labels, strict=True) if sizes[z] == 1]
     found = alone.count(OUTLIER)

@@ -3,100 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
-from ...data import LONG
-from ...store import Row
-from ...tables import markdown
-from ..fits import corpus_of
-from ..kit import Part
+from ...harness.data import LONG, part_of
+from ...harness.pages import numbers
+from ...harness.store import Row, Rows
+from ...harness.tables import joined, markdown
 from .plan import MAIN
 
 WORDS, N_WORDS, N_CLUSTERS = "table IV", 10, 18
-TITLE = "Table IV. Ten words of each cluster on 20NG"
-SETTINGS = (
-    "Paper: 20NG, alpha = .1 D, beta = .02, 5 sweeps: 18 clusters with 16,266 documents, 86.3% of "
-    "all; Hockey has 893 documents, 96.9% of them from its group, Baseball 906, 98.3%. Ours: one run "
-    "on the stand-in; its 18 largest clusters, the commonest group of each, its ten most probable "
-    "words, and beside them the paper's for that group, by its name. Where the paper has two, / is "
-    "between them."
-)
-# The paper's clusters, named as there, with the group that we take each for.
-PAPER: tuple[tuple[str, str, str], ...] = (
-    (
-        "Hardware",
-        "comp.sys.ibm.pc.hardware",
-        "card drive problem scsi system mac mb window work bit",
-    ),
-    ("Electronics", "sci.electronics", "noise frequency pink hz inch max khz price pc diagonal"),
-    (
-        "Politics",
-        "talk.politics.misc",
-        "people government state time fbi well gun fire good thing",
-    ),
-    (
-        "Religion",
-        "soc.religion.christian",
-        "god christian people jesus bible church time christ life sin",
-    ),
-    ("Space", "sci.space", "space nasa year henry time launch system gov shuttle orbit"),
-    (
-        "Windows",
-        "comp.os.ms-windows.misc",
-        "window file problem font do program help work printer system",
-    ),
-    (
-        "Crypt",
-        "sci.crypt",
-        "drive state nntp shaft john stafford winona cpu distribution au",
-    ),
-    ("Hockey", "rec.sport.hockey", "game team hockey year play player season playoff nhl goal"),
-    ("Baseball", "rec.sport.baseball", "game year team player baseball time hit good win well"),
-    ("Forsale", "misc.forsale", "sale offer mail state nntp computer cd game shipping drive"),
-    (
-        "Atheism",
-        "alt.atheism",
-        "god people atheist religion science moral thing morality belief keith",
-    ),
-    (
-        "Mideast",
-        "talk.politics.mideast",
-        "israel israeli arab jew people muslim jewish state palestinian war",
-    ),
-    ("Medical", "sci.med", "doctor patient pitt time people gordon bank problem good disease"),
-    (
-        "Graphics",
-        "comp.graphics",
-        "image file graphic window system server ftp program sun version",
-    ),
-    (
-        "Windows.X",
-        "comp.windows.x",
-        "window widget application color problem mit display server event program",
-    ),
-    (
-        "Motorcycle",
-        "rec.motorcycles",
-        "bike dod sun dog ve ride time rider motorcycle helmet",
-    ),
-    (
-        "Guns",
-        "talk.politics.guns",
-        "gun people firearm law crime weapon control handgun rate criminal",
-    ),
-    (
-        "Graphics",
-        "comp.graphics",
-        "computer book system conference mail paper navy science graphic siggraph",
-    ),
-)
+PAPER = numbers(__file__)["words"]
 
 
 def words(limit: int | None) -> Row:
-    """Size, commonest class and first words of every large cluster, one run."""
+    """Size, most common class and top words of each large cluster, from one run."""
     import coterie
 
-    corpus = corpus_of(LONG, limit)
+    corpus = part_of(LONG, limit)
     model = coterie.GSDPMM(
         alpha=MAIN["alpha_per_doc"] * corpus.n_docs,
         beta=MAIN["beta"],
@@ -117,32 +39,25 @@ def words(limit: int | None) -> Row:
     return {"n_docs": corpus.n_docs, "n_clusters": int(model.n_clusters_), "clusters": found}
 
 
-def topics(rows: dict[str, Row]) -> Part:
-    """Ours beside the paper's; its clusters of groups that head none of ours come last."""
+def topics(rows: Rows) -> str:
+    """Ours next to the paper's; the paper's clusters that match none of ours come last."""
     row = rows.get(WORDS)
     if row is None:
-        return Part(TITLE, SETTINGS, "Not measured yet.")
+        return ""
     theirs: dict[str, list[str]] = {}
     for name, group, of in PAPER:
         theirs.setdefault(group, []).append(f"**{name}**: {of}")
-    lines: list[list[Any]] = [
-        [
-            of["class"],
-            of["size"],
-            f"{of['share']:.1%}",
-            " ".join(of["words"]).replace("_", r"\_"),
-            " / ".join(theirs.get(of["class"], ["-"])),
-        ]
-        for of in row["clusters"]
-    ]
-    held = sum(of["size"] for of in row["clusters"])
+    lines = []
+    for of in row["clusters"]:
+        words = " ".join(of["words"]).replace("_", r"\_")
+        paper = " / ".join(theirs.get(of["class"], ["-"]))
+        lines.append([of["class"], of["size"], f"{of['share']:.1%}", words, paper])
     shown = {of["class"] for of in row["clusters"]}
-    lines += [
-        [group, "-", "-", "-", " / ".join(of)] for group, of in theirs.items() if group not in shown
-    ]
-    head = ["commonest group", "documents", "from that group", "our words", "the paper's"]
-    body = markdown(head, lines) + (
-        f"\n\nThe {len(row['clusters'])} largest of {row['n_clusters']} clusters hold {held:,} "
-        f"documents, {held / row['n_docs']:.1%}."
+    lines += [[g, "-", "-", "-", " / ".join(of)] for g, of in theirs.items() if g not in shown]
+    held, n = sum(of["size"] for of in row["clusters"]), len(row["clusters"])
+    head = ["most common group", "documents", "from that group", "words here", "words in the paper"]
+    return joined(
+        markdown(head, lines),
+        f"The {n} largest of {row['n_clusters']} clusters hold {held:,} documents, "
+        f"{held / row['n_docs']:.1%} of all.",
     )
-    return Part(TITLE, SETTINGS, body)

@@ -1,0 +1,164 @@
+"""`cluster()` without parameters on natural texts, and where a large fit spends its time."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from ..harness.claims import Claim, single
+from ..harness.data import texts_of
+from ..harness.scores import ratio, score
+from ..harness.store import Options, Results, Row, Rows, say
+from ..harness.tables import joined, markdown, spread
+
+SETS = (
+    *("tweet", "googlenews_title", "bbc_news_raw", "banking77", "clinc150"),
+    *("10kgnad_test_de", "fewclue_tnews_zh", "sms_spam", "reuters_r8"),
+)
+HELP = "coterie --help"
+WORDS = "reading and tokenising 100,000 titles"
+TITLES = {"reddit_titles 100,000": 100_000, "reddit_titles, all": None}
+
+
+def run(options: Options) -> Rows:
+    results = Results("engine/front_door", options)
+    for name in options.choose((*SETS, HELP, WORDS, *TITLES), quick=2):
+        if name == HELP:
+            results.add(name, _help())
+        elif name == WORDS:
+            results.add(name, _words(100_000))
+        elif name in TITLES:
+            results.add(name, _command(TITLES[name]))
+        else:
+            results.add(name, _cluster(name))
+        say(f"{name}: {results.rows[name]}")
+    return results.rows
+
+
+def _cluster(name: str) -> Row:
+    import coterie
+
+    rows = texts_of(name)
+    start = time.perf_counter()
+    groups = coterie.cluster([row["text"] for row in rows])
+    seconds = time.perf_counter() - start
+    found = score([row["label"] for row in rows], groups.labels.tolist())
+    return {**found, "classes": len({row["label"] for row in rows}), "seconds": seconds}
+
+
+def _command(limit: int | None) -> Row:
+    """The whole command, its stages, the CountVectorizer's time on the same texts, peak memory."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    rows = texts_of("reddit_titles")[:limit]
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        with open(place / "titles.jsonl", "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+        texts = [row["text"] for row in rows]
+        start = time.perf_counter()
+        CountVectorizer(stop_words="english").fit_transform(texts)
+        vectorizer = time.perf_counter() - start
+        del texts, rows
+        start = time.perf_counter()
+        words = ["-m", "coterie", "fit", "titles.jsonl", "--text", "text", "-o", "out", "--json"]
+        done = subprocess.run(
+            [sys.executable, *words], cwd=place, capture_output=True, text=True, check=True
+        )
+        seconds = time.perf_counter() - start
+        told = json.loads(done.stdout)
+        page = (place / "out" / "report.html").stat().st_size
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return {
+        "n_docs": told["n_texts"],
+        "n_clusters": told["n_clusters"],
+        "seconds": seconds,
+        "stages": told["stages"],
+        "count_vectorizer": vectorizer,
+        "page_mb": page / 1e6,
+        "peak_mb": peak,
+    }
+
+
+def _help(turns: int = 20) -> Row:
+    """`coterie --help` beside `python -c pass`, in turns."""
+    commands = {"pass": ["-c", "pass"], "help": ["-m", "coterie", "--help"]}
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(turns):
+        for name, command in commands.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *command], stdout=subprocess.DEVNULL, check=True)
+            times[name].append(time.perf_counter() - start)
+    return {name: median(values) for name, values in times.items()}
+
+
+def _words(limit: int, turns: int = 5) -> Row:
+    """Reading and tokenising beside CountVectorizer, in turns, in one process that has done both."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from coterie.text import readers
+    from coterie.text.vectorize import Vectorizer
+
+    texts = [row["text"] for row in texts_of("reddit_titles")[:limit]]
+    ours, theirs = [], []
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "titles.jsonl"
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"text": text}) + "\n" for text in texts)
+        for _ in range(turns + 1):
+            start = time.perf_counter()
+            Vectorizer.learn(readers.read(path, "text").texts, None, "auto", "auto", "auto", True)
+            ours.append(time.perf_counter() - start)
+            start = time.perf_counter()
+            CountVectorizer(stop_words="english").fit_transform(texts)
+            theirs.append(time.perf_counter() - start)
+    times = {"ours": median(ours[1:]), "theirs": median(theirs[1:])}
+    return {**times, "ratio": ratio(theirs[1:], ours[1:])}
+
+
+def table(rows: Rows) -> str:
+    sets, fits = [], []
+    for name, row in rows.items():
+        if name in SETS:
+            scores = [f"{row['nmi']:.3f}", f"{row['ari']:.3f}", f"{row['seconds']:.1f}"]
+            sets.append([name, row["classes"], row["n_clusters"], *scores])
+        elif name in TITLES:
+            stages = ", ".join(f"{stage} {value:.1f}" for stage, value in row["stages"].items())
+            cells = [f"{row['n_docs']:,}", row["n_clusters"], f"{row['seconds']:.1f}", stages]
+            cells += [f"{row['count_vectorizer']:.1f}", f"{row['page_mb']:.2f}"]
+            fits.append([name, *cells, f"{row['peak_mb']:,.0f}"])
+    head = ["coterie fit", "texts", "clusters", "seconds", "stages (s)"]
+    head += ["CountVectorizer (s)", "page (MB)", "peak (MB)"]
+    scores = ["set", "classes", "clusters", "NMI", "ARI", "seconds"]
+    return joined(markdown(scores, sets), markdown(head, fits))
+
+
+def claims(rows: Rows) -> list[Claim]:
+    found = []
+    if row := rows.get(HELP):
+        times = row["help"] / row["pass"]
+        shown = f"{times:.1f}x ({1000 * row['help']:.0f} ms)"
+        found.append(single(f"`{HELP}` takes at most 4 times `python -c pass`", shown, times <= 4))
+    if row := rows.get(WORDS):
+        says = "Reading, cutting, pruning and counting 100,000 titles takes no longer than CountVectorizer"
+        shown = f"{row['ours']:.2f} s, {spread(row['ratio'], 2)} its time (warm, medians of 5)"
+        found.append(single(says, shown, row["ratio"]["median"] <= 1))
+    if row := rows.get("reddit_titles 100,000"):
+        stages, bar = row["stages"], row["count_vectorizer"]
+        reading, report = stages["reading"] + stages["words"], stages.get("report", 0.0)
+        fit = "`coterie fit` on 100,000 titles"
+        says = f"{fit} reads and cuts them no slower than CountVectorizer's {bar:.1f} s"
+        found.append(single(says, f"{reading:.1f} s", reading <= bar))
+        found.append(single(f"{fit} writes its report in 3 s", f"{report:.1f} s", report <= 3))
+        page = row["page_mb"]
+        found.append(single(f"{fit} writes a page of at most 3 MB", f"{page:.2f} MB", page <= 3))
+    if row := rows.get("reddit_titles, all"):
+        says = f"`coterie fit` on {row['n_docs']:,} titles takes at most 1,500 MB"
+        found.append(single(says, f"{row['peak_mb']:,.0f} MB", row["peak_mb"] <= 1500))
+    return found

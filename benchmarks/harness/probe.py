@@ -1,0 +1,140 @@
+"""What a fit took (seconds, memory), what the machine is, and which commit is measured."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+PACKAGES = (
+    "coterie",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "topica",
+    "tomotopy",
+    "bitermplus",
+)
+
+
+class Watch:
+    """Seconds and peak memory of the block inside `with watch():`.
+
+    `look`, if there is one, is shown the labels after each sweep."""
+
+    seconds: float = 0.0
+    peak_mb: float | None = None  # None where the high-water mark cannot be reset
+
+    def __init__(self, look: Callable[[int, Sequence[int]], None] | None = None) -> None:
+        self.look = look
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        gc.collect()
+        _return_free_memory()
+        before = _resident_mb("VmRSS") if _reset_high_water() else None
+        start = time.perf_counter()
+        yield
+        self.seconds = time.perf_counter() - start
+        if before is not None:
+            self.peak_mb = max(0.0, _resident_mb("VmHWM") - before)
+
+
+def machine() -> dict[str, str]:
+    """Processor, memory and versions; nothing that names the host."""
+    return {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "memory": _memory(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "packages": versions(PACKAGES),
+    }
+
+
+@cache
+def commit() -> str:
+    """The commit of this checkout as `git describe` names it, or "unknown" outside of git."""
+    command = ["git", "describe", "--always", "--dirty"]
+    with suppress(OSError, subprocess.CalledProcessError):
+        folder = Path(__file__).parent
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+    return "unknown"
+
+
+def same_machine(one: dict[str, str], other: dict[str, str]) -> dict[str, str] | None:
+    """One description of two machines that are the same, else None.
+
+    The packages of both are in it: another peer installed later does not outdate the rest."""
+    first, second = (
+        dict(re.findall(r"([^\s,]+) ([^\s,]+)", m.get("packages", ""))) for m in (one, other)
+    )
+    both = {**first, **second}
+    packages = ", ".join(f"{name} {both[name]}" for name in PACKAGES if name in both)
+    same = {**one, "packages": packages}
+    alike = same == {**other, "packages": packages} and {**second, **first} == both
+    return same if alike else None
+
+
+def _return_free_memory() -> None:
+    """Freed memory that the C library keeps would hide what the next fit takes."""
+    with suppress(OSError, AttributeError, TypeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _reset_high_water() -> bool:
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def _resident_mb(field: str) -> float:
+    status = Path("/proc/self/status").read_text()
+    found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
+
+
+def versions(packages: Sequence[str]) -> str:
+    """The versions of those that are installed."""
+    return ", ".join(f"{name} {found}" for name in packages if (found := _version(name)))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    try:
+        return str(importlib.import_module(package).__version__)  # found by path, not installed
+    except (ImportError, AttributeError):
+        return None
+
+
+def _processor() -> str:
+    try:
+        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        found = None
+    return found[1].strip() if found else platform.processor() or "unknown"
+
+
+def _memory() -> str:
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return "unknown"
+    return f"{total / 2**30:.0f} GiB"

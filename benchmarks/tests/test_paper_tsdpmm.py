@@ -1,0 +1,136 @@
+"""TSDPMM's tables: what a difference is, the claims, and that what is said is in the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.harness.store import Row, rows_of
+from benchmarks.harness.tables import counted
+from benchmarks.papers import tsdpmm as paper
+from benchmarks.papers.tsdpmm import days as tsdpmm
+from benchmarks.papers.tsdpmm import years as nips
+
+SEVEN = (0.0, 0.1, 0.2, 0.3, 0.2, 0.1, 0.0)  # seven runs that differ a little
+
+
+def days(gains: tuple[float, ...], lifelong: float = 0.0) -> Row:
+    """Two days; TSDPMM gains this much in each run, on the second day twice as much."""
+
+    def scores(value: float) -> Row:
+        return {"nmi": value, "nmi_geometric": value, "n_clusters": 3}
+
+    first, second = list(tsdpmm.PAPER)[:2]
+    runs = []
+    for g in gains:
+        late = {"DPMM": scores(0.3), "TSDPMM": scores(0.3 + 2 * g)}
+        late |= {
+            form: scores(0.3 + 2 * g + lifelong * (1 + g)) for form in (tsdpmm.L, tsdpmm.L_KEPT)
+        }
+        runs.append({first: {"DPMM": scores(0.3), "TSDPMM": scores(0.3 + g)}, second: late})
+    return {"runs": runs}
+
+
+def test_a_gain_is_over_the_means_of_runs_or_of_days() -> None:
+    row = days((0.1, 0.2, 0.3))
+    over_runs, over_days = tsdpmm.gain(row), tsdpmm.gain(row, over="days")
+    assert over_runs.mean == pytest.approx(over_days.mean) == pytest.approx(0.3)
+    assert (over_runs.n, over_days.n) == (3, 2)
+    assert tsdpmm.gain(row, days=["20N-1"]).mean == pytest.approx(0.2)
+
+
+def test_the_lifelong_gain_is_over_the_days_that_have_it() -> None:
+    found = tsdpmm.gain(days(SEVEN, lifelong=0.1), ours=tsdpmm.L, theirs="TSDPMM")
+    assert found.mean == pytest.approx(0.1 * (1 + np.mean(SEVEN)))
+
+
+@pytest.mark.parametrize(("sign", "holds"), [(1, True), (-1, False)])
+def test_tsdpmm_s_claims_follow_the_runs(sign: int, holds: bool) -> None:
+    gains = tuple(sign * (0.1 + value) for value in SEVEN)
+    row = days(gains, lifelong=sign * 0.1)
+    other = days(tuple(-value for value in gains))
+    found = paper.claims({tsdpmm.MAIN: row, tsdpmm.FROM_ONE: other})
+    over_runs, from_one, over_days, lifelong, *_ = found
+    assert over_runs.holds is lifelong.holds is holds
+    assert over_days.holds is False  # two days, one gaining twice the other
+    assert from_one.holds is not holds
+    assert "20 random clusters" in over_runs.says
+    assert "one cluster" in from_one.says
+
+
+def test_one_run_decides_nothing_of_tsdpmm() -> None:
+    row = days((0.1,), lifelong=0.1)
+    over_runs, from_one, _, lifelong, *_ = paper.claims({tsdpmm.MAIN: row})
+    assert over_runs.holds is from_one.holds is lifelong.holds is None
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, Row]:
+    """The rows in the repository."""
+    return rows_of(*paper.PAPER.files)
+
+
+def test_what_is_said_of_perplexity_is_in_the_rows(kept: dict[str, Row]) -> None:
+    for year in (2013, 2014):
+        broad, fine = (nips.summed(kept[f"beta = {beta:g}"], year) for beta in nips.BETAS)
+        for name, of in broad.items():
+            assert of["n_clusters"]["mean"] == pytest.approx(5.5, abs=0.6)
+            assert of["mixture"]["mean"] > 900
+            assert 2.6 < of["mixture"]["mean"] / nips.PAPER[year][name] < 3.2
+        for name, of in fine.items():
+            assert of["documents_only"]["mean"] == pytest.approx(nips.PAPER[year][name], rel=0.04)
+        plain, seeded = fine["DPMM"], fine["TSDPMM-P"]
+        assert plain["n_clusters"]["mean"] == pytest.approx(65, abs=2)
+        assert seeded["n_clusters"]["mean"] / plain["n_clusters"]["mean"] == pytest.approx(
+            1.25, abs=0.05
+        )
+        assert seeded["documents_only"]["mean"] < plain["documents_only"]["mean"]
+        assert seeded["given_z"]["mean"] > plain["given_z"]["mean"]
+
+
+def test_what_is_said_of_the_days_is_in_the_rows(kept: dict[str, Row]) -> None:
+    assert tsdpmm.gain(kept[tsdpmm.MAIN]).low > 0 > tsdpmm.gain(kept[tsdpmm.FROM_ONE]).high
+    classes = kept["seeds: yesterday's true classes"]
+    assert all(tsdpmm.gain(classes, days=[day]).mean > 0 for day in tsdpmm.PAPER)
+    assert not tsdpmm.gain(kept["as published, class left out"]).above_zero
+    read = tsdpmm.summed(kept["as published, class read"])
+    apart = [
+        abs(read[day][model]["nmi_geometric"]["mean"] - theirs)
+        for day, of in tsdpmm.PAPER.items()
+        for model, theirs in zip(("DPMM", "TSDPMM"), of, strict=False)
+        if theirs is not None
+    ]
+    assert sum(value <= 0.02 for value in apart) >= 9
+    assert len(apart) == 12
+
+
+def test_tables_say_how_many_runs_the_rows_have() -> None:
+    assert paper.tables({tsdpmm.MAIN: days((0.1, 0.2, 0.3))})["days_runs"] == "3 runs"
+
+
+def test_counts_in_words() -> None:
+    assert counted([3, 5, 4]) == "3 to 5 runs"
+    assert counted([7, 7], "turn") == "7 turns"
+    assert counted([1]) == "1 run"
+    assert counted([]) == "no runs yet"
+
+
+def test_a_lower_perplexity_is_a_gain() -> None:
+    runs = [
+        {"2013": {"DPMM": {"mixture": 300.0 + i}, "TSDPMM-P": {"mixture": 290.0 - i}}}
+        for i in range(4)
+    ]
+    assert nips.gain({"runs": runs}, 2013, "mixture").mean == pytest.approx(13.0)
+    assert nips.gain({"runs": runs}, 2013, "mixture").above_zero
+
+
+def test_perplexity_is_judged_by_both_definitions() -> None:
+    def row(gain: float) -> Row:
+        both = {
+            "DPMM": dict.fromkeys(nips.MEASURES, 300.0),
+            "TSDPMM-P": dict.fromkeys(nips.MEASURES, 300.0 - gain),
+        }
+        return {"runs": [{"2013": both, "2014": both}] * 3}
+
+    found = paper.claims({"beta = 1": row(-5.0), "beta = 0.1": row(5.0)})
+    held = {claim.says: claim.holds for claim in found if "perplexity" in claim.says}
+    assert list(held.values()) == [False, True, None]
