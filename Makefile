@@ -13,6 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 DEV := .venv/.dev-installed
 BENCH := .venv/.bench-installed
 DOCS := .venv/.docs-installed
+LOWEST := .venv-lowest/.installed
 
 # what runs kernels: these again with every index checked, slowly
 KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py metropolis.py uncollapsed.py \
@@ -21,7 +22,7 @@ KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py
 # Seeds that `make test-seeds` tries, in the place of those that the tests name.
 SEEDS ?= $(shell seq 1 50)
 
-.PHONY: help install check fix test test-bench test-bounds test-seeds fuzz bench demo docs build clean
+.PHONY: help install check fix test test-bench test-bounds test-lowest test-seeds fuzz bench demo docs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -46,6 +47,11 @@ test-bench: $(DEV) ## run the tests of the benchmarks (about two minutes)
 
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.cache/numba-bounds $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
+
+# Old packages beside new ones warn of each other's deprecations; ours show up with new versions.
+test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.toml allows
+	NUMBA_CACHE_DIR=.cache/numba-lowest .venv-lowest/bin/python -m pytest -m "not slow" \
+	  -W ignore::DeprecationWarning $(ARGS)
 
 fuzz: $(DEV) ## attack it: mutated files, lying matrices, kills, races (ARGS="folders --quick" for a part)
 	$(BIN)/python -m benchmarks.trust $(ARGS)
@@ -79,7 +85,7 @@ build: $(DEV) ## make wheel and sdist in dist/, then try the wheel in an empty e
 	NUMBA_CACHE_DIR="$$try/numba" venv/bin/python -I try_wheel.py
 
 clean: ## remove .venv, caches and builds
-	rm -rf .venv .cache build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-lowest .cache build dist site .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find src tests tools benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -95,4 +101,12 @@ $(BENCH): pyproject.toml constraints.txt | $(BIN)/python
 
 $(DOCS): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt -e ".[docs]"
+	@touch $@
+
+$(LOWEST): pyproject.toml tools/lowest.py
+	$(PYTHON) -m venv --clear .venv-lowest
+	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet packaging
+	.venv-lowest/bin/python tools/lowest.py test ja th > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet \
+	  -c .venv-lowest/lowest.txt -e ".[test,ja,th]"
 	@touch $@

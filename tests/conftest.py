@@ -1,7 +1,6 @@
 """Shared by all tests: where compiled kernels are cached, the seeds, and the benchmark corpora."""
 
 import gzip
-import hashlib
 import json
 import os
 import random
@@ -18,17 +17,9 @@ from hypothesis import is_hypothesis_test, settings
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _kernel_digest() -> str:
-    digest = hashlib.sha256()
-    for path in sorted((ROOT / "src" / "coterie" / "kernels").rglob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-# numba looks at the time stamp of a kernel's own file only: after an edit to a helper in another
-# file it would run the old code. So every state of kernels/ has a cache of its own. This must
-# come before anything imports numba.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / f"numba-{_kernel_digest()}"))
+# Compiled kernels are kept in one place, out of the source tree and of the user's own cache. This
+# must come before anything imports numba.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba"))
 
 # A shell starts background jobs with Ctrl-C ignored; tests of Ctrl-C, and their children, need it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,6 +8,7 @@ a dependency that the development environment happens to have.
 
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def main() -> None:
         groups.save(Path(folder) / "model")
         again = coterie.load(Path(folder) / "model")
     np.testing.assert_array_equal(again.predict(texts), groups.labels)
-    command = Path(sys.executable).with_name("coterie")
+    command = Path(sysconfig.get_path("scripts"), "coterie")
     said = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert coterie.__version__ in said.stdout
 

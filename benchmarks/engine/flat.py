@@ -98,13 +98,13 @@ def _scatter(ptr: Any, word: Any, post_ptr: Any, post_len: Any, post: Any, score
 def _floor(name: str, turns: int) -> Row:
     from coterie import GSDMM
     from coterie import state as rooms
-    from coterie.backends.cpu import BACKEND
+    from coterie.backends._gibbs import GibbsChain
 
     model = GSDMM(500, n_sweeps=30, random_state=1).fit(build({"name": name}).documents)
     assert model._training is not None
     counts, urn = model._training.counts, model.model_.urn
     laid = rooms.from_labels(counts, urn, model.labels_.astype(np.int32))
-    handle = BACKEND.open(counts, urn, laid)
+    handle = GibbsChain(counts, urn, laid)
     plain = rooms.relayout(urn, laid._replace(row_of=laid.row_of.copy()), row_bytes=0)
     handle.state = rooms.from_labels(counts, urn, model.labels_.astype(np.int32))
     handle.derived, handle.scratch = handle._derive()

@@ -1,14 +1,18 @@
-"""What every kernel shares: the decorator, addressed uniforms, log-gamma.
+"""What every kernel shares: the decorators, addressed uniforms, log-gamma.
 
-Helpers are inlined into the kernels that call them. numba's on-disk cache does not notice an
-edited helper of another file, so tests use a cache folder named by a digest of this package.
+Helpers are inlined into the kernels that call them, so the compiled code of a kernel depends on
+more files than its own. The name it has in numba's cache on disk therefore holds a digest of all
+of them (`sources_digest`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 from collections.abc import Callable
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import numba
@@ -22,23 +26,84 @@ _MIX_1 = np.uint64(_rng.MIX_1)
 _MIX_2 = np.uint64(_rng.MIX_2)
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
+# Modules outside this package whose constants are compiled into kernels.
+_OTHER_SOURCES = ("_rng.py",)
 
-# No kernel allocates, so reference counting is off: with it on, every array that passes a function
-# boundary costs two atomic operations, which made a sweep four times slower.
-_OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
+def supported(flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags among these that this numba knows. They only make kernels faster.
+
+    numba does not document them, so any release may drop one. Asking its parser of options takes
+    microseconds; a numba without that parser is taken to know none of them.
+    """
+    return {name: value for name, value in flags.items() if _is_supported(name, value)}
+
+
+def _is_supported(name: str, value: Any) -> bool:
+    try:
+        from numba.core.compiler import Flags
+        from numba.core.registry import cpu_target
+
+        cpu_target.options.parse_as_flags(Flags(), {name: value})
+    except (ImportError, AttributeError, KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
+# No kernel allocates, so reference counting is off (_nrt): with it on, every array that passes a
+# function boundary costs two atomic operations, which made a sweep four times slower.
+_OPTIONS = {"nogil": True, "error_model": "numpy", **supported({"_nrt": False})}
+_ENTRY = {**_OPTIONS, **supported({"no_cfunc_wrapper": True})}
+# What only kernels call needs no way in from Python, which for tuples of arrays is long to compile.
+_INNER = {**_ENTRY, **supported({"no_cpython_wrapper": True})}
+_FORCE_INLINE = supported({"forceinline": True})
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile on first call, without the GIL; keep the code on disk if any place is writable."""
-    options = {"no_cfunc_wrapper": True, **_OPTIONS}
     try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no writable place for a cache: compile in every process
-        return numba.njit(**options)(function)
+        compiled = _cached(function)
+    except (RuntimeError, OSError):  # no writable place for a cache: compile in every process
+        return numba.njit(**_ENTRY)(function)
     cache = getattr(compiled, "_cache", None)  # none where the same source runs as Python
     if cache is not None:
         cache.save_overload = _or_not(cache.save_overload)
     return compiled
+
+
+def _cached(function: Callable[..., Any]) -> Any:
+    """Compile with a cache that edited sources do not share.
+
+    numba compares the file that defines a kernel, but not the files of the helpers in it. It names
+    the files of its cache after the function, wherever it keeps them, so while it chooses that
+    name the function has the digest in its own.
+    """
+    name = function.__qualname__
+    function.__qualname__ = f"{name}-{sources_digest()}"
+    try:
+        compiled = numba.njit(cache=True, **_ENTRY)(function)
+    finally:
+        function.__qualname__ = name
+    compiled.__qualname__ = name
+    return compiled
+
+
+@cache
+def sources_digest() -> str:
+    """Sixteen hexadecimal digits that change when any file changes that kernels are compiled from.
+
+    A program frozen into one file has no sources; there numba compares the program itself.
+    """
+    package = resources.files("coterie")
+    kernels = package / "kernels"
+    sources = [package / name for name in _OTHER_SOURCES]
+    sources += kernels.iterdir() if kernels.is_dir() else []
+    sources = [item for item in sources if item.name.endswith(".py") and item.is_file()]
+    digest = hashlib.sha256()
+    for source in sorted(sources, key=lambda item: item.name):
+        content = source.read_bytes()
+        digest.update(f"{source.name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]
 
 
 def _or_not(save: Callable[..., None]) -> Callable[..., None]:
@@ -51,13 +116,9 @@ def _or_not(save: Callable[..., None]) -> Callable[..., None]:
     return save_if_possible
 
 
-# What only kernels call needs no way in from Python, which for tuples of arrays is long to compile.
-_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_OPTIONS}
-
-
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile into the caller: passing a tuple of forty arrays by value costs more than most bodies."""
-    return numba.njit(forceinline=True, **_INNER)(function)
+    return numba.njit(**_FORCE_INLINE, **_INNER)(function)
 
 
 def called(function: Callable[..., Any]) -> Any:

@@ -1,0 +1,61 @@
+"""Predict the clusters of new texts, and notice when the texts have changed.
+
+    python examples/new_texts.py
+
+A saved model never learns from what it predicts. So when people begin to write about something
+new, more and more texts hold few known words or fit no cluster well. This compares two weeks
+with the texts the model was fitted on. All texts are invented here.
+"""
+
+import random
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import coterie
+
+WORDS = {
+    "delivery": "parcel courier tracking address doorstep depot driver van late",
+    "payment": "invoice refund card bank receipt transfer charged twice fee",
+    "login": "password account code email link username locked reset browser",
+}
+NEW = {"app": "app crashes screen update phone battery freezes notification install"}
+
+
+def make_texts(n: int, seed: int, subjects: dict[str, str]) -> list[str]:
+    """Texts that are about one of these subjects each."""
+    rng = random.Random(seed)
+    return [" ".join(rng.sample(subjects[rng.choice(list(subjects))].split(), 5)) for _ in range(n)]
+
+
+def describe(groups: coterie.Clustering, texts: list[str]) -> str:
+    """How well the texts fit the model, and how they spread over its clusters, in one line."""
+    labels = groups.predict(texts)
+    best = groups.predict_proba(texts).max(axis=1)
+    shares = np.bincount(labels[labels >= 0], minlength=groups.n_clusters) / len(texts)
+    return (
+        f"no known word: {(labels < 0).mean():4.0%}   probability below 0.9: {(best < 0.9).mean():4.0%}"
+        f"   share of each cluster: {' '.join(f'{share:.0%}' for share in shares)}"
+    )
+
+
+def main() -> None:
+    """Fit and save a model, open it again, and look at two weeks of new texts."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.coterie"
+        coterie.cluster(make_texts(300, 0, WORDS), random_state=0).save(path)
+        groups = coterie.load(path)
+
+    for text in ["my parcel is late again", "charged twice on my card", "the app freezes"]:
+        label = groups.predict([text])[0]
+        print(f"{text!r}: {groups.names[label] if label >= 0 else 'no word the model knows'}")
+
+    print()
+    print("a usual week: ", describe(groups, make_texts(200, 1, WORDS)))
+    print("a week later: ", describe(groups, make_texts(200, 2, {**WORDS, **NEW})))
+    print("More texts without a known word, or with a low probability: time to fit again.")
+
+
+if __name__ == "__main__":
+    main()
