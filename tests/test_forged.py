@@ -140,6 +140,12 @@ class TestPromoting:
         refused(folder, "arrays.safetensors")
 
 
+@pytest.mark.parametrize("folder", ["TSDPMM", "GPUDMM"], indirect=True)
+def test_an_estimator_that_cannot_have_been_fitted_so(folder: Path) -> None:
+    forge(folder, lambda config: config.update(estimator="GSDMM", parameters={}))
+    refused(folder, "config.json")
+
+
 @pytest.mark.parametrize("folder", ["TSDPMM"], indirect=True)
 @pytest.mark.parametrize("name", ["seed_word", "seed_count", "seed_ptr", "seed_cluster"])
 def test_seeds_that_are_not_in_the_counts(name: str, folder: Path) -> None:

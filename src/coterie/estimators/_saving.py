@@ -62,7 +62,10 @@ def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
         made.related_ = _knowing.recalled(made.model_.urn, saved.fitted.get("related"))
     made._training = None
     had = {"seeds": made.model_.seeds, "word_vectors": saved.promoting}
-    made._forgotten = [n for n in KNOWLEDGE if had[n] is not None and getattr(made, n) is None]
+    known = [name for name in KNOWLEDGE if had[name] is not None]
+    if not names.issuperset(known):
+        raise damaged(folder / io.CONFIG, f"a {cls.__name__} has no {' or '.join(known)}")
+    made._forgotten = [name for name in known if getattr(made, name) is None]
     made._promoting = saved.promoting
     made._describe()
     return made
