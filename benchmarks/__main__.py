@@ -24,7 +24,6 @@ def main(arguments: list[str] | None = None) -> int:
         quick=given.quick,
         repeats=given.repeats,
         only=tuple(name for name in given.only.split(",") if name),
-        all_peers=given.peers == "all",
         again=given.again,
     )
     try:
@@ -71,7 +70,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, metavar="N", help="number of turns, runs or seeds")
     add("--only", default="", metavar="NAME,..", help="only these data sets, inputs or papers")
     add("--again", action="store_true", help="measure rows again that are stored already")
-    add("--peers", choices=["topica", "all"], default="topica", help="systems for speed and memory")
     return parser
 
 

@@ -87,7 +87,7 @@ def _command(limit: int | None) -> Row:
 
 
 def _help(turns: int = 20) -> Row:
-    """`coterie --help` beside `python -c pass`, in turns."""
+    """`coterie --help` and `python -c pass`, in turns."""
     commands = {"pass": ["-c", "pass"], "help": ["-m", "coterie", "--help"]}
     times: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(turns):
@@ -99,7 +99,7 @@ def _help(turns: int = 20) -> Row:
 
 
 def _words(limit: int, turns: int = 5) -> Row:
-    """Reading and tokenising beside CountVectorizer, in turns, in one process that has done both."""
+    """Reading and tokenising, and CountVectorizer, in turns in one warm process."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     from coterie.text import readers

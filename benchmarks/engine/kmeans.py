@@ -1,4 +1,4 @@
-"""coterie beside scikit-learn's k-means on tf-idf, the true number of clusters given to all."""
+"""coterie and scikit-learn's k-means on tf-idf, all with the true number of clusters."""
 
 from __future__ import annotations
 

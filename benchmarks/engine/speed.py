@@ -15,47 +15,39 @@ from ..harness.workers import Worker, WorkerFailed
 
 FULL = 5
 BARS = dict(zip((*SHORT, LONG), (12, 12, 25, 25, 10), strict=True))
-SYSTEM = {"coterie": "gsdmm", "tomotopy": "lda"}
+SYSTEMS = {"coterie": "gsdmm", "topica": "topica"}
 MEASURES = {"nmi": "NMI", "nmi_geometric": "NMI geometric", "ari": "ARI"}
 
 
 def run(options: Options) -> Rows:
     results = Results("engine/speed", options)
     for name in options.choose((*SHORT, LONG)):
-        peers = ["topica"]
-        if options.all_peers:
-            peers += ["tomotopy"] if name == LONG else ["tomotopy", "bitermplus"]
-        results.add(name, _measure(name, ["coterie", *peers], options.times(FULL)))
+        results.add(name, _measure(name, options.times(FULL)))
     return results.rows
 
 
-def _measure(name: str, systems: list[str], repeats: int) -> Row:
+def _measure(name: str, repeats: int) -> Row:
     spec = {"name": name}
     classes = build(spec).classes
     cap, sweeps = (50, 10) if name == LONG else (500, 30)
-    settings: dict[str, dict[str, Any]] = {}
-    for system in systems:
-        settings[system] = dict(n_clusters=cap, n_sweeps=sweeps, alpha=0.1, beta=0.1)
-        if system not in ("coterie", "topica"):
-            settings[system]["n_clusters"] = len(set(classes))
-    settings.get("tomotopy", {})["fixed"] = False
+    settings: dict[str, Any] = dict(n_clusters=cap, n_sweeps=sweeps, alpha=0.1, beta=0.1)
     runs: dict[str, list[Row]] = {}
     peaks: dict[str, list[float]] = {}
     with ExitStack() as stack:
         workers: dict[str, Worker] = {}
-        for system in systems:
-            worker = stack.enter_context(Worker(SYSTEM.get(system, system)))
+        for system, fit in SYSTEMS.items():
+            worker = stack.enter_context(Worker(fit))
             try:
                 worker.load(spec)
-                worker.warm_up(seed=0, **settings[system])
-                first = worker.fit(seed=0, **settings[system])
+                worker.warm_up(seed=0, **settings)
+                first = worker.fit(seed=0, **settings)
             except WorkerFailed as problem:
                 say(f"{name}: left out: {problem}")
                 continue
             workers[system], runs[system], peaks[system] = worker, [], [first["peak_mb"]]
         for turn in range(1, repeats + 1):
             for system, worker in list(workers.items())[:: 1 if turn % 2 else -1]:
-                reply = worker.fit(seed=turn, **settings[system])
+                reply = worker.fit(seed=turn, **settings)
                 scores = score(classes, reply["labels"])
                 runs[system].append({"seconds": reply["seconds"], **scores})
                 peaks[system].append(reply["peak_mb"])

@@ -118,7 +118,7 @@ def cut(name: str, min_df: int = 2, every_label: bool = False, step: int = 1) ->
 
     Lower case, `\\w{2,}`, scikit-learn's English stop words out, words of at least `min_df` texts;
     texts without a word are left out. `every_label` gives a text once for each of its classes, class
-    by class, as a source with a folder a class has them; `step` reads every so-manieth text only."""
+    by class, like a source with one folder per class; `step` reads only one text in so many."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     rows = texts_of(name)[::step]

@@ -26,7 +26,6 @@ class Options:
     quick: bool = False
     repeats: int | None = None
     only: tuple[str, ...] = ()
-    all_peers: bool = False
     again: bool = False
 
     def times(self, full: int, quick: int = 2) -> int:

@@ -1,1 +1,1 @@
-"""The race: coterie beside other packages on labelled sets (`python -m benchmarks peers`)."""
+"""The race of coterie and other packages on labelled sets: `python -m benchmarks peers`."""

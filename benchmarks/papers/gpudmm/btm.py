@@ -16,7 +16,7 @@ class Fitted(NamedTuple):
     sw: np.ndarray
     top: list[list[str]]
     n_clusters: int
-    seconds: float  # a sweep
+    seconds: float  # per sweep
 
 
 def fit(documents: list[list[str]], k: int, n_sweeps: int, seed: int, n_top: int) -> Fitted:

@@ -157,7 +157,7 @@ def _relations(model: Any, task: Task) -> Row:
 
 
 def _sweep_times(k: int, task: Task, options: Options) -> Row:
-    """Seconds of a sweep by the trace; the models take turns, each from the same start."""
+    """Seconds per sweep by the trace; the models take turns, each from the same start."""
     seconds: Row = {}
     for name in ("DMM", "word2vec", "GloVe .7"):
         try:

@@ -244,7 +244,7 @@ def _index(name: str, size: Size) -> Row:
 
 
 def _rivals(sweep: Any, plain: Chain, n_sweeps: int, **how: Any) -> dict[str, Chain]:
-    """The chains beside gibbs: metropolis has as many seconds, the others as many sweeps."""
+    """The other chains: metropolis has as many seconds as gibbs, the others as many sweeps."""
     return {
         ONLINE: sweep(GIBBS, n_sweeps, start="online", **how),
         MH: sweep(MH, MOST_SWEEPS, max_seconds=sum(plain.seconds), **how),

@@ -175,7 +175,7 @@ def nmi_table(rows: Rows) -> str:
     for (name, times), cell in by_cell(rows).items():
         which = 0 if times == 2 else 1
         paper = PAPER["nmi"][name]
-        cells = [_beside(cell.get(s), paper[s][which] if s in paper else None) for s in systems]
+        cells = [_with_paper(cell.get(s), paper[s][which] if s in paper else None) for s in systems]
         runs = list(cell[GIBBS].values())
         clusters = mean_sd(summary([run["n_clusters"] for run in runs]), 1)
         k = f"{runs[0]['K']} ({PAPER['k'][name][which]})"
@@ -205,13 +205,13 @@ def prior_table(rows: Rows) -> str:
     for (name, _), cell in by_cell(rows).items():
         difference = apart(cell, GIBBS, FREQUENCY)
         if difference is not None:
-            both = [_beside(cell[system], None) for system in (GIBBS, FREQUENCY)]
+            both = [_with_paper(cell[system], None) for system in (GIBBS, FREQUENCY)]
             lines.append([name, cell[GIBBS][0]["K"], *both, signed(difference, 4)])
     head = ["corpus", "K", "symmetric beta", "beta by frequency", "symmetric minus by frequency"]
     return markdown(head, lines)
 
 
-def _beside(runs: dict[int, Row] | None, paper: float | None) -> str:
+def _with_paper(runs: dict[int, Row] | None, paper: float | None) -> str:
     quoted = f" ({paper:.3f})" if paper is not None else ""
     if not runs:
         return f"-{quoted}"
