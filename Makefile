@@ -46,11 +46,11 @@ test-bench: $(DEV) ## run the tests of the benchmarks (about two minutes)
 	$(BIN)/python -m pytest benchmarks/tests $(ARGS)
 
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.cache/numba-bounds $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-bounds" $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
 
 # Old packages beside new ones warn of each other's deprecations; ours show up with new versions.
 test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.toml allows
-	NUMBA_CACHE_DIR=.cache/numba-lowest .venv-lowest/bin/python -m pytest -m "not slow" \
+	NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-lowest" .venv-lowest/bin/python -m pytest -m "not slow" \
 	  -W ignore::DeprecationWarning $(ARGS)
 
 fuzz: $(DEV) ## attack it: mutated files, lying matrices, kills, races (ARGS="folders --quick" for a part)
