@@ -368,3 +368,21 @@ def test_a_result_set_aside_by_a_killed_run_is_found(cli: Any, reviews: Path) ->
         assert cli(command[0], "reviews.coterie", *command[1:]).code == 0
         assert Path("reviews.coterie", "run.json").exists()
         assert not aside.exists()
+
+
+@pytest.mark.parametrize("mine", ["messages.csv", "thesis.txt"])
+def test_the_demo_replaces_nothing_but_a_demo(mine: str, tmp_path: Path) -> None:
+    (tmp_path / mine).write_text("years of work")
+    assert main(["demo", "-o", str(tmp_path)]) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [mine]
+    assert (tmp_path / mine).read_text() == "years of work"
+
+
+def test_the_demo_runs_twice_in_one_place(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert main(["demo", "-o", str(tmp_path / "demo")]) == 0
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [
+        "messages.csv",
+        "model",
+        "report.html",
+    ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from coterie.demo.corpus import make_messages
 from coterie.demo.synthetic import make_corpus
+from coterie.errors import InvalidInput
 
 __all__ = ["make_corpus", "make_messages", "run"]
 
@@ -20,11 +21,13 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     from rich.table import Table
 
     from coterie import metrics
+    from coterie._disk import write_atomically
     from coterie.grouping import cluster
     from coterie.report.clean import tame
     from coterie.trace import Progress
 
     out = out if out is not None else Path("coterie-demo")
+    _check_free(out)
     texts, known, languages = make_messages(n)
     messages = pl.DataFrame({"message": texts, "known_group": known, "language": languages})
     console.print(f"\n{len(texts):,} messages to a small town's service desk, all invented.\n")
@@ -38,7 +41,7 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     if groups.n_clusters > N_SHOWN:
         console.print(f"... and {groups.n_clusters - N_SHOWN} smaller ones.")
     out.mkdir(parents=True, exist_ok=True)
-    groups.table.write_csv(out / "messages.csv")
+    write_atomically(out / "messages.csv", groups.table.write_csv().encode())
     groups.report(out / "report.html", title="A town's inbox")
     groups.save(out / "model")
     belongs = [i for i, group in enumerate(known) if not group.startswith("(")]
@@ -57,3 +60,18 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
         f"  coterie fit {out / 'messages.csv'} --text message --beta 0.3   (fewer, broader clusters)\n"
         "  coterie fit your.csv --text your_column                          (your own texts)"
     )
+
+
+def _check_free(out: Path) -> None:
+    """Refuse a folder that holds anything but what an earlier demo wrote."""
+    inside = {path.name for path in out.iterdir()} if out.is_dir() else set()
+    table = out / "messages.csv"
+    ours = not inside or (
+        inside <= {"messages.csv", "report.html", "model"}
+        and table.is_file()
+        and table.read_bytes()[:29] == b"message,known_group,language,"
+    )
+    if not ours or (out.exists() and not out.is_dir()):
+        raise InvalidInput(
+            f"{out} exists and is not what an earlier demo wrote; name another folder with -o."
+        )
