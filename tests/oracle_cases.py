@@ -14,10 +14,11 @@ from tiny import corpus, from_bags, promoted, random_corpus, random_ids, random_
 
 from coterie import state as state_room
 from coterie import urns
+from coterie._rng import DRAW_TREE
 from coterie.backends import cpu
 from coterie.backends._gibbs import GibbsChain
 from coterie.counts import Counts
-from coterie.kernels import gibbs, reference
+from coterie.kernels import _envelope, _open, _work, gibbs, reference
 from coterie.urns import Urn
 
 NEW = reference.NEW
@@ -67,8 +68,8 @@ def _cases() -> dict[str, Case]:
         "finite": Case(middle, finite, z),
         "finite, short": Case(short, finite, z),
         "finite, full": Case(short, full, z),
-        "finite, Eq. 3": Case(middle, finite._replace(burst=0.0), z),
-        "finite, Eq. 3, tied": Case(tied, finite._replace(burst=0.0), z, (0, 1, 5)),
+        "finite, Eq. 3": Case(middle, urns.changed(finite, burst=0.0), z),
+        "finite, Eq. 3, tied": Case(tied, urns.changed(finite, burst=0.0), z, (0, 1, 5)),
         "finite, alpha 0": Case(short, urns.finite(9, 0.0, beta), z),
         "finite, uneven beta": Case(short, urns.finite(9, 0.6, uneven), z),
         "finite, tied": Case(tied, finite, z, (0, 1, 5)),
@@ -120,7 +121,7 @@ def _long_cases() -> dict[str, Case]:
     twins = from_bags([[*huge, 0, 2], [*huge, 0, 1], [*huge, 2, 3]], n_words=1200)
     return {
         "finite": Case(counts, finite, z, (0, 2, 4)),
-        "finite, Eq. 3": Case(counts, finite._replace(burst=0.0), z, (0, 4)),
+        "finite, Eq. 3": Case(counts, urns.changed(finite, burst=0.0), z, (0, 4)),
         "process": Case(counts, process, z, (0, 2)),
         "tied": Case(tied, process, z, (0, 2)),
         "arriving": Case(counts, process, np.array([0, 1, 2, -1, -1]), (3,)),
@@ -130,14 +131,14 @@ def _long_cases() -> dict[str, Case]:
 
 def open_case(case: Case, way: Way) -> GibbsChain:
     """The case as a backend's handle, laid out so that the kernel takes this way."""
-    before = state_room.ROW_COST, gibbs.SAFE_NATS
-    state_room.ROW_COST, gibbs.SAFE_NATS = way.row_cost, way.safe_nats
+    before = state_room.ROW_COST, _open.SAFE_NATS
+    state_room.ROW_COST, _open.SAFE_NATS = way.row_cost, way.safe_nats
     try:
         state = state_room.from_labels(case.counts, case.urn, case.z.astype(np.int32), case.flag)
         assert state.z.tolist() == case.z.tolist()  # so that a slot is the reference's label
         return GibbsChain(case.counts, case.urn, state)
     finally:
-        state_room.ROW_COST, gibbs.SAFE_NATS = before
+        state_room.ROW_COST, _open.SAFE_NATS = before
 
 
 def conditional(case: Case, d: int) -> dict[int, float]:
@@ -167,13 +168,15 @@ def law(case: Case, way: Way, d: int) -> Law:
     handle = open_case(case, way)
     stats = handle.scratch.stats
     given = [0.0, 0.0]  # the even draws (where) and the odd ones (accepted there?)
-    gibbs.uniform = lambda random, draw: given[0 if draw >= gibbs.TREE_DRAW else draw % 2]
-    gibbs.TRIES = way.tries
+    gibbs.uniform = _envelope.uniform = lambda random, draw: given[
+        0 if draw >= DRAW_TREE else draw % 2
+    ]
+    _envelope.TRIES = way.tries
 
     def outcome(where: float, accept: float) -> int | None:
         """The cluster drawn, or None if the envelope refuses these numbers."""
         given[:] = where, accept
-        others = stats[gibbs.FULL_SUMS] + (way.tries > 0) * stats[gibbs.TREE_DRAWS]
+        others = stats[_work.FULL_SUMS] + (way.tries > 0) * stats[_work.TREE_DRAWS]
         parts = (
             case.counts,
             case.urn,
@@ -183,18 +186,18 @@ def law(case: Case, way: Way, d: int) -> Law:
             handle.scratch,
             d,
         )
-        promoted = gibbs.fill_given(*parts) if case.urn.promotion else 0
+        promoted = gibbs.fill_given(*parts) if case.urn.relations.promotion else 0
         if handle.fixed.is_long[d]:
             k = int(gibbs.draw_long(*parts, where, promoted))
         else:
             k = int(gibbs.draw_short(*parts, np.uint64(0), promoted))
-        if case.urn.promotion:
+        if case.urn.relations.promotion:
             gibbs.clear_given(handle.fixed, handle.scratch, d)
-        now = stats[gibbs.FULL_SUMS] + (way.tries > 0) * stats[gibbs.TREE_DRAWS]
+        now = stats[_work.FULL_SUMS] + (way.tries > 0) * stats[_work.TREE_DRAWS]
         return k if now == others else None
 
     outcome(0.5, 0.0)
-    touched = bool(stats[gibbs.TOUCHED_DRAWS])
+    touched = bool(stats[_work.TOUCHED_DRAWS])
     measure: dict[int, float] = {}
     # the sums are walked in order, so few cells will do; the envelope visits clusters again
     for lo, hi, k in pieces(lambda u: outcome(u, 0.0), cells=128 if touched else 4):
@@ -247,7 +250,7 @@ def opened_when_full() -> int:
         case = Case(counts, urns.finite(16, alpha, urns.per_word(0.4, 20)), z)
         handle = open_case(case, WAYS["postings"])
         for steps in range(1, 4):
-            gibbs.uniform = lambda random, draw, u=1.0 - steps * 2.0**-53: (
+            gibbs.uniform = _envelope.uniform = lambda random, draw, u=1.0 - steps * 2.0**-53: (
                 u if draw % 2 == 0 else 0.0
             )
             k = gibbs.draw_short(
@@ -273,7 +276,7 @@ def run_labels(name: str, n_sweeps: int) -> list[int]:
     heaviest, urn = RUNS[name]
     counts = random_corpus(150, 600, 150, 20140824, heaviest, topics=12)
     labels = random_labels(counts.n_docs, 40, 1)
-    handle = cpu.BACKEND.open(counts, urn, state_room.from_labels(counts, urn, labels))
+    handle = cpu.BACKEND.open(counts, urn, state_room.from_labels(counts, urn, labels).assignment)
     for sweep in range(1, n_sweeps + 1):
         handle.sweep(20160516, sweep)
     return handle.state.z.tolist()

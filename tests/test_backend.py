@@ -8,9 +8,9 @@ import pytest
 from tiny import from_bags
 
 from coterie import urns
-from coterie.backends import How, _gibbs
+from coterie.backends import SamplerOptions, _gibbs
 from coterie.backends.cpu import BACKEND, announce_compilation
-from coterie.start import first_state
+from coterie.start import first_assignment
 
 
 def test_base_terms_are_kept_for_the_frequent_lengths_first(
@@ -19,9 +19,9 @@ def test_base_terms_are_kept_for_the_frequent_lengths_first(
     """With many clusters not all lengths fit; to drop all would make every outlier a sum over all."""
     counts = from_bags([[0, 1]] * 2 + [[1, 2, 3]] * 5 + [[2, 3, 4, 5]] * 3, 6)
     urn = urns.process(1.0, urns.per_word(0.1, 6))
-    state = first_state(counts, urn, "one", 1, BACKEND)
+    state = first_assignment(counts, urn, "one", 1, BACKEND)
     monkeypatch.setattr(_gibbs, "BASE_BYTES", 2 * 8 * state.size.size)
-    derived = BACKEND.open(counts, urn, state, How()).derived
+    derived = BACKEND.open(counts, urn, state.assignment, SamplerOptions()).derived
     assert np.flatnonzero(derived.base_row >= 0).tolist() == [3, 4]
     assert derived.base.shape[0] == 2
 

@@ -14,13 +14,13 @@ from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 import coterie
 from coterie import GSDMM, GSDPMM, metrics, sampler, urns
 from coterie import state as state_room
-from coterie.backends import How, _blocked, _team
+from coterie.backends import SamplerOptions, _blocked, _team
 from coterie.backends._blocked import BlockedChain, deal, default_block
 from coterie.backends._team import Team
 from coterie.backends.cpu import BACKEND
 from coterie.demo.corpus import make_messages
-from coterie.kernels import blocked, gibbs
-from coterie.start import first_state
+from coterie.kernels import blocked, reference
+from coterie.start import first_assignment
 from coterie.state import is_sound
 from coterie.urns import Urn
 
@@ -40,10 +40,12 @@ URNS: dict[str, Urn] = {
 }
 
 
-def run(urn: Urn, how: How, n_sweeps: int = 5, heaviest: int = 1) -> tuple[list[int], BlockedChain]:
+def run(
+    urn: Urn, how: SamplerOptions, n_sweeps: int = 5, heaviest: int = 1
+) -> tuple[list[int], BlockedChain]:
     counts = random_corpus(300, V, 30, 11, heaviest, topics=9)
     labels = random_labels(counts.n_docs, 10, 12)
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, labels, 5, BACKEND), how)
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, labels, 5, BACKEND), how)
     for sweep in range(1, n_sweeps + 1):
         handle.sweep(5, sweep)
         assert is_sound(counts, urn, handle.state)
@@ -54,7 +56,7 @@ def run(urn: Urn, how: How, n_sweeps: int = 5, heaviest: int = 1) -> tuple[list[
 @pytest.mark.parametrize("name", URNS)
 def test_the_same_labels_on_any_number_of_threads(name: str, scan: str) -> None:
     heaviest = 1 if "Eq. 3" in name else 3
-    how = How("blocked", scan, block_size=50)
+    how = SamplerOptions("blocked", scan, block_size=50)
     one, _ = run(URNS[name], how, heaviest=heaviest)
     for n_jobs in (2, 7):
         assert run(URNS[name], how._replace(n_jobs=n_jobs), heaviest=heaviest)[0] == one
@@ -62,7 +64,7 @@ def test_the_same_labels_on_any_number_of_threads(name: str, scan: str) -> None:
 
 @pytest.mark.parametrize("name", URNS)
 def test_who_moves_the_words_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    how = How("blocked", block_size=50, n_jobs=3)
+    how = SamplerOptions("blocked", block_size=50, n_jobs=3)
     alone, handle = run(URNS[name], how)
     joint = handle.joint_terms()
     monkeypatch.setattr(_blocked, "FEW", 0)
@@ -74,36 +76,70 @@ def test_who_moves_the_words_changes_nothing(name: str, monkeypatch: pytest.Monk
     np.testing.assert_array_equal(handle.joint_terms(), joint)
 
 
+@pytest.mark.parametrize("size", [1, 7, 40])
 @pytest.mark.parametrize("name", URNS)
-def test_blocks_of_one_document_are_exact_gibbs(name: str) -> None:
-    exact, _ = run(URNS[name], How("gibbs"))
-    by_one, _ = run(URNS[name], How("blocked", block_size=1, n_jobs=2))
-    assert by_one == exact
+def test_the_labels_are_those_of_the_rule_in_plain_numpy(name: str, size: int) -> None:
+    """One number per document, weights cumulated in slot order, lowest free slot first."""
+    urn, heaviest = URNS[name], 1 if "Eq. 3" in name else 2
+    counts = random_corpus(40, V, 25, 4, heaviest, topics=5)
+    for seed in (1, 2) if size == 7 else (1,):
+        labels = random_labels(counts.n_docs, 6, seed)
+        first = first_assignment(counts, urn, labels, seed, BACKEND)
+        options = SamplerOptions("blocked", block_size=size, n_jobs=2)
+        handle = BACKEND.open(counts, urn, first, options)
+        z, flag = first.labels.astype(np.int64), first.flag.copy() if first.flag.size else None
+        for sweep in range(1, 6):
+            z = reference.close_gaps(urn, z, sweep) if sweep > 1 else z
+            z = reference.blocked_sweep(counts, urn, z, seed, sweep, deal(40, size), flag)
+            handle.sweep(seed, sweep)
+            assert handle.state.z.tolist() == z.tolist()
+            assert flag is None or handle.state.flag.tolist() == flag.tolist()
+
+
+@pytest.mark.parametrize("row_cost", [0.0, 1e9])
+def test_long_documents_and_rows_follow_the_rule_too(
+    row_cost: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As above, by postings only and by rows only, on documents of which some are long."""
+    monkeypatch.setattr(state_room, "ROW_COST", row_cost)
+    urn, counts = (
+        urns.finite(30, 0.1, urns.per_word(0.05, V)),
+        random_corpus(40, V, 260, 3, topics=4),
+    )
+    first = first_assignment(counts, urn, 8, 3, BACKEND)
+    handle = BACKEND.open(counts, urn, first, SamplerOptions("blocked", block_size=9))
+    assert 0 < handle.fixed.is_long.sum() < counts.n_docs
+    z = first.labels.astype(np.int64)
+    for sweep in range(1, 6):
+        z = reference.close_gaps(urn, z, sweep) if sweep > 1 else z
+        z = reference.blocked_sweep(counts, urn, z, 3, sweep, deal(40, 9))
+        handle.sweep(3, sweep)
+        assert handle.state.z.tolist() == z.tolist()
 
 
 def test_another_block_size_is_another_chain() -> None:
     assert (
-        run(URNS["finite"], How("blocked", block_size=10))[0]
-        != run(URNS["finite"], How("blocked", block_size=100))[0]
+        run(URNS["finite"], SamplerOptions("blocked", block_size=10))[0]
+        != run(URNS["finite"], SamplerOptions("blocked", block_size=100))[0]
     )
 
 
 def test_openers_get_a_cluster_each_even_beyond_the_room_there_was() -> None:
     counts = random_corpus(600, V, 4, 3)
     urn = URNS["process, crowded"]
-    state = first_state(counts, urn, "one", 1, BACKEND)
+    state = first_assignment(counts, urn, "one", 1, BACKEND)
     narrow = state.size.size
-    handle = BACKEND.open(counts, urn, state, How("blocked", block_size=600))
+    handle = BACKEND.open(counts, urn, state.assignment, SamplerOptions("blocked", block_size=600))
     handle.sweep(1, 1)
     state = handle.state
-    assert state.head[0] > 2 * narrow
+    assert state.n_open > 2 * narrow
     assert is_sound(counts, urn, state)
     assert (np.sort(state.size[state.size > 0])[:-1] == 1).all()  # none joined another opener
 
 
 def test_a_full_urn_opens_nothing() -> None:
-    _, handle = run(URNS["finite, tight"], How("blocked", block_size=300))
-    assert handle.state.head[0] <= 12
+    _, handle = run(URNS["finite, tight"], SamplerOptions("blocked", block_size=300))
+    assert handle.state.n_open <= 12
 
 
 def test_neighbours_are_in_different_blocks() -> None:
@@ -114,8 +150,8 @@ def test_neighbours_are_in_different_blocks() -> None:
     handle = BACKEND.open(
         counts,
         URNS_300,
-        first_state(counts, URNS_300, 20, 1, BACKEND),
-        How("blocked", block_size=100),
+        first_assignment(counts, URNS_300, 20, 1, BACKEND),
+        SamplerOptions("blocked", block_size=100),
     )
     order, ends = handle.derived.scan, handle.blocks
     block = np.empty(counts.n_docs, int)
@@ -159,7 +195,7 @@ def test_a_team_does_every_part_and_passes_errors_on() -> None:
 def test_nobody_waits_for_a_thread_that_failed(
     failing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, handle = run(URNS["finite"], How("blocked", block_size=50, n_jobs=3), n_sweeps=1)
+    _, handle = run(URNS["finite"], SamplerOptions("blocked", block_size=50, n_jobs=3), n_sweeps=1)
     kernel = blocked.sweep
 
     def fails(*arguments) -> None:
@@ -233,7 +269,7 @@ def test_documents_that_share_nothing_are_drawn_from_the_tree() -> None:
     counts = from_bags(bags, 300)
     urn = urns.process(0.5, urns.per_word(0.02, 300))
     labels = np.arange(counts.n_docs, dtype=np.int64) % 50
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, labels, 1, BACKEND))
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, labels, 1, BACKEND))
     asked = 0
     for sweep in range(1, 20):
         asked += handle.sweep(1, sweep).tree_draws
@@ -242,48 +278,19 @@ def test_documents_that_share_nothing_are_drawn_from_the_tree() -> None:
     assert state_room.word_counts(handle.state)[2].sum() == counts.length.sum()
 
 
-@pytest.mark.parametrize("name", [name for name in URNS if name != "finite, tight"])
-def test_a_block_is_drawn_as_each_of_its_documents_would_be_alone(name: str) -> None:
-    """The law of a block of many: every document as exact Gibbs draws it from where the block began."""
-    urn, counts = URNS[name], random_corpus(60, V, 20, 4, topics=5)
-    labels = random_labels(counts.n_docs, 6, 2)
-
-    def begun(how: How):
-        return BACKEND.open(counts, urn, first_state(counts, urn, labels, 5, BACKEND), how)
-
-    before = begun(How("gibbs")).state.z.copy()
-    handle = begun(How("blocked", block_size=60))
-    handle.sweep(5, 1)
-    for d in range(counts.n_docs):
-        alone = begun(How("gibbs"))
-        alone.begin(5, 1)
-        gibbs.sweep(
-            counts,
-            urn,
-            alone.state,
-            alone.fixed,
-            alone.derived,
-            alone.scratch,
-            np.uint64(5),
-            1,
-            d,
-            d + 1,
-        )
-        drawn, wanted = handle.state.z[d], alone.state.z[d]
-        was_open = wanted in before
-        assert drawn == wanted if was_open else drawn not in before
-
-
 def test_openers_share_what_a_full_urn_has_left() -> None:
     counts = random_corpus(120, V, 3, 3)
     urn = urns.finite(12, 50.0, BETA)
     handle = BACKEND.open(
-        counts, urn, first_state(counts, urn, 8, 1, BACKEND), How("blocked", block_size=120)
+        counts,
+        urn,
+        first_assignment(counts, urn, 8, 1, BACKEND),
+        SamplerOptions("blocked", block_size=120),
     )
-    before = handle.state.head[0]
+    before = handle.state.n_open
     stats = handle.sweep(1, 1)
     opened = handle.state.size[np.setdiff1d(np.unique(handle.state.z), np.arange(before))]
-    assert handle.state.head[0] == 12
+    assert handle.state.n_open == 12
     assert opened.size == 4
     assert opened.min() > 3  # not one each, with all others left where they were
     assert opened.max() - opened.min() <= 1
@@ -295,7 +302,9 @@ def test_openers_share_what_a_full_urn_has_left() -> None:
 def test_nobody_waits_for_a_thread_interrupted_before_it_began(
     n_jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, handle = run(URNS["finite"], How("blocked", block_size=50, n_jobs=n_jobs), n_sweeps=1)
+    _, handle = run(
+        URNS["finite"], SamplerOptions("blocked", block_size=50, n_jobs=n_jobs), n_sweeps=1
+    )
     attempt = _team._attempt
 
     def interrupted(task, part, leave):
@@ -310,7 +319,7 @@ def test_nobody_waits_for_a_thread_interrupted_before_it_began(
 
 
 def test_no_more_threads_than_pieces() -> None:
-    _, handle = run(URNS["finite"], How("blocked", block_size=50, n_jobs=64), n_sweeps=1)
+    _, handle = run(URNS["finite"], SamplerOptions("blocked", block_size=50, n_jobs=64), n_sweeps=1)
     assert handle.team.n == 4
 
 

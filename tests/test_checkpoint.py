@@ -314,7 +314,8 @@ def test_a_forged_checkpoint_runs_out_of_no_array(started: Path, docs: list[list
     """A right digest is no proof: labels, slots and postings must be those of the data."""
     arrays, about = checkpoint.open_tensors(started)
     del about["digest"]
-    for name in ("z", "order", "place", "post_ptr", "post_len", "post", "row_of", "size", "head"):
+    layout = "order", "place", "post_ptr", "post_len", "post", "row_of", "size", "counters"
+    for name in ("labels", "id", *(f"memory.layout.{name}" for name in layout)):
         forged = {**arrays, name: arrays[name] + arrays[name].dtype.type(10**8)}
         digest = checkpoint._digest(forged, about)
         started.write_bytes(save(forged, metadata={**about, "digest": digest}))

@@ -117,7 +117,9 @@ def test_two_threads_at_once(kind: str, docs: list[list[str]]) -> None:
 def test_any_number_of_jobs(
     kind: str, docs: list[list[str]], expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coterie.model, "CHUNK_BYTES", 4096)  # many chunks, so that threads matter
+    monkeypatch.setattr(
+        coterie.backends._score, "CHUNK_BYTES", 4096
+    )  # many chunks, so that threads matter
     for n_jobs in (1, 2, 7):
         assert digest(make(kind, n_jobs=n_jobs).fit(docs), docs) == expected[kind]
 

@@ -9,19 +9,20 @@ from tiny import corpus, from_bags, random_corpus, random_labels
 
 from coterie import GSDMM, _rng, urns
 from coterie.backends import _em as room
-from coterie.backends.base import How, SweepStats
+from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.demo import make_corpus
 from coterie.state import from_labels, is_sound
 from coterie.urns import Urn
 
-EM = How("em")
+EM = SamplerOptions("em")
 MAX_EXAMPLES = 60
 
 
 def begin(counts: Counts, urn: Urn, labels: np.ndarray, n_jobs: int = 1) -> room.EMChain:
-    return BACKEND.open(counts, urn, from_labels(counts, urn, labels), EM._replace(n_jobs=n_jobs))
+    first = from_labels(counts, urn, labels).assignment
+    return BACKEND.open(counts, urn, first, EM._replace(n_jobs=n_jobs))
 
 
 def climb(handle: room.EMChain, first: int, last: int) -> list[float]:
@@ -93,17 +94,17 @@ def textbook(counts: Counts, urn: Urn, labels: np.ndarray):
         entries = slice(counts.ptr[d], counts.ptr[d + 1])
         table[d, counts.word[entries]] = counts.tally[entries]
     copies = counts.weight[:, None]
-    share = np.eye(urn.cap)[labels]
+    share = np.eye(urn.sizes.cap)[labels]
     while True:
-        theta = (copies * share).sum(axis=0) + urn.size_prior
+        theta = (copies * share).sum(axis=0) + urn.sizes.prior
         theta = theta / theta.sum()
-        phi = (copies * share).T @ table + urn.beta
+        phi = (copies * share).T @ table + urn.words.beta
         phi = phi / phi.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore"):
             score = np.log(theta) + table @ np.log(phi).T
         fit = logsumexp(score, axis=1)
         share = np.exp(score - fit[:, None])
-        prior = xlogy(urn.size_prior, theta).sum() + (urn.beta * np.log(phi)).sum()
+        prior = xlogy(urn.sizes.prior, theta).sum() + (urn.words.beta * np.log(phi)).sum()
         yield theta, phi, share, counts.weight @ fit + prior
 
 
@@ -178,7 +179,7 @@ class TestMemory:
         values = climb(whole, 1, 9)
         climb(part, 1, stop)
         saved = {name: array.copy() for name, array in part.memory().items()}
-        resumed = BACKEND.open(self.counts, part.urn, part.state, EM)
+        resumed = BACKEND.open(self.counts, part.urn, part.assignment(), EM)
         assert resumed.recall(saved)
         assert climb(resumed, stop + 1, 9) == values[stop:]
         np.testing.assert_array_equal(resumed.state.z, whole.state.z)
@@ -189,7 +190,7 @@ class TestMemory:
         whole, part = self.handle(), self.handle()
         values = climb(whole, 1, 6)
         climb(part, 1, 2)
-        assert climb(BACKEND.open(self.counts, part.urn, part.state, EM), 3, 6) != values[2:]
+        assert climb(BACKEND.open(self.counts, part.urn, part.assignment(), EM), 3, 6) != values[2:]
 
     def test_what_is_recalled_is_a_copy(self):
         handle = self.handle()

@@ -20,7 +20,7 @@ from coterie import state as state_room
 from coterie import urns
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
-from coterie.kernels import gibbs, reference
+from coterie.kernels import _open, reference
 from coterie.urns import Urn
 
 pytestmark = pytest.mark.chance
@@ -92,7 +92,7 @@ MISTAKES = {
 def test_a_wrong_joint_is_refused(mistake):
     urn, way, wrong = MISTAKES[mistake]
     seen = sum((frequencies(urn, way, key) for key in KEYS), Counter())
-    assert fit(seen, posterior(WAYS[way].counts, URNS[urn]._replace(**wrong))) < LUCK
+    assert fit(seen, posterior(WAYS[way].counts, urns.changed(URNS[urn], **wrong))) < LUCK
 
 
 @pytest.mark.parametrize("urn", ["finite", "process"])
@@ -104,13 +104,13 @@ def test_tied_documents_are_not_one_document(urn):
 
 def posterior(counts: Counts, urn: Urn) -> dict[tuple[int, ...], float]:
     """Probability of every partition (seeds keep their labels), from the joint."""
-    n_seeds = urn.seed_weight.size
+    n_seeds = urn.seeds.weight.size
     log_p = {}
-    for z in partitions(counts.n_docs, n_seeds, urn.cap - n_seeds):
+    for z in partitions(counts.n_docs, n_seeds, urn.sizes.cap - n_seeds):
         log_p[z] = reference.log_joint(counts, urn, np.array(z))
-        if urn.size_prior:  # the joint is that of one way to name the found clusters
+        if urn.sizes.prior:  # the joint is that of one way to name the found clusters
             n_found = len({k for k in z if k >= n_seeds})
-            log_p[z] += math.log(math.perm(urn.cap - n_seeds, n_found))
+            log_p[z] += math.log(math.perm(urn.sizes.cap - n_seeds, n_found))
     top = max(log_p.values())
     total = sum(math.exp(value - top) for value in log_p.values())
     return {z: math.exp(value - top) / total for z, value in log_p.items()}
@@ -134,19 +134,19 @@ def frequencies(urn: str, way: str, key: int) -> Counter[tuple[int, ...]]:
     drawn = np.empty((DRAWS, counts.n_docs), np.int32)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state_room, "ROW_COST", row_cost)
-        patch.setattr(gibbs, "SAFE_NATS", safe_nats)
+        patch.setattr(_open, "SAFE_NATS", safe_nats)
         # laying the state anew costs more than a sweep of five documents
         patch.setattr(state_room, "wants_relayout", lambda state, sweep: sweep % 16 == 0)
         together = np.zeros(counts.n_docs, np.int32)
         state = state_room.from_labels(counts, URNS[urn], together)
-        handle = BACKEND.open(counts, URNS[urn], state)
+        handle = BACKEND.open(counts, URNS[urn], state.assignment)
         for sweep in range(1, DRAWS * THIN + 1):
             done = handle.sweep(key, sweep)
             assert (done.touched_draws > 0) == touched
             drawn[(sweep - 1) // THIN] = handle.state.z
     seen: Counter[tuple[int, ...]] = Counter()
     for z, n in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
-        seen[first_seen(z, URNS[urn].seed_weight.size)] += int(n)
+        seen[first_seen(z, URNS[urn].seeds.weight.size)] += int(n)
     return seen
 
 

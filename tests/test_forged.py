@@ -271,41 +271,60 @@ def resign(path: Path, change: Callable[[Any, Any], Any]) -> None:
     path.write_bytes(save(arrays, metadata={**about, "digest": digest}))
 
 
+L = "memory.layout."
+
+
 def shift_slots(arrays: Any, about: Any) -> None:
     """Everything moved one slot up, the labels left where they were."""
-    width = arrays["size"].size
+    width = arrays[L + "size"].size
     up = np.append(np.arange(1, width), 0).astype(np.int32)
-    for name in ("size", "total"):
+    for name in (L + "size", L + "total"):
         arrays[name] = arrays[name][np.argsort(up)]
-    arrays["rows"] = np.ascontiguousarray(arrays["rows"][:, np.argsort(up)])
-    arrays["order"] = up[arrays["order"]]
-    arrays["place"] = np.argsort(arrays["order"]).astype(np.int32)
-    post = arrays["post"].copy()
+    arrays[L + "rows"] = np.ascontiguousarray(arrays[L + "rows"][:, np.argsort(up)])
+    arrays[L + "order"] = up[arrays[L + "order"]]
+    arrays[L + "place"] = np.argsort(arrays[L + "order"]).astype(np.int32)
+    post = arrays[L + "post"].copy()
     post[:, 0] = up[np.clip(post[:, 0], 0, width - 1)]
-    arrays["post"] = post
-    arrays["head"] = np.array([arrays["head"][0], width])
+    arrays[L + "post"] = post
+    arrays[L + "counters"][1] = width
 
 
 def set_closed(arrays: Any, about: Any) -> None:
     """Documents counted in slots that are closed."""
-    closed = arrays["order"][arrays["head"][0] :]
-    arrays["size"][closed] = 10**6
+    closed = arrays[L + "order"][arrays[L + "counters"][0] :]
+    arrays[L + "size"][closed] = 10**6
 
 
 def turn_rows(arrays: Any, about: Any) -> None:
-    row_of, rows = arrays["row_of"], arrays["rows"]
-    arrays["row_of"] = np.where(row_of >= 0, len(rows) - 1 - row_of, -1).astype(np.int32)
-    arrays["rows"] = np.ascontiguousarray(rows[::-1])
+    row_of, rows = arrays[L + "row_of"], arrays[L + "rows"]
+    arrays[L + "row_of"] = np.where(row_of >= 0, len(rows) - 1 - row_of, -1).astype(np.int32)
+    arrays[L + "rows"] = np.ascontiguousarray(rows[::-1])
+
+
+def move_label(arrays: Any, about: Any) -> None:
+    z = arrays["labels"]
+    z[0] = z[1] if z[1] != z[0] else z[2]
 
 
 STATES: dict[str, Callable[[Any, Any], Any]] = {
     "slots shifted against the labels": shift_slots,
     "sizes of closed slots": set_closed,
-    "a label moved": lambda a, _: a["z"].__setitem__(0, a["z"][1] if a["z"][1] != a["z"][0] else a["z"][2]),
-    "sizes swapped": lambda a, _: a.update(size=np.roll(a["size"], 1)),
-    "totals swapped": lambda a, _: a.update(total=np.roll(a["total"], 1)),
-    "no slot ever used": lambda a, _: a["head"].__setitem__(1, 0),
+    "a label moved": move_label,
+    "sizes swapped": lambda a, _: a.update({L + "size": np.roll(a[L + "size"], 1)}),
+    "totals swapped": lambda a, _: a.update({L + "total": np.roll(a[L + "total"], 1)}),
+    "no slot ever used": lambda a, _: a[L + "counters"].__setitem__(1, 0),
     "rows in another order": turn_rows,
+    "two clusters with one id": lambda a, _: a["id"].__setitem__(0, a["id"][1]),
+    "an id of the future": lambda a, _: a["id"].__setitem__(0, 10**6),
+    "no id": lambda a, _: a["id"].__setitem__(0, -1),
+    "an id for a closed slot": lambda a, _: a["id"].__setitem__(-1, 0),
+    "more slots than can be": lambda a, _: a.update(id=np.append(a["id"], np.full(10**6, -1))),
+    "ids of another type": lambda a, _: a.update(id=a["id"].astype(np.float64)),
+    "the next id is taken": lambda _, b: b.update(next_id="3"),
+    "no next id": lambda _, b: b.pop("next_id"),
+    "learned values of no step": lambda _, b: b.update(learned='{"a": {"x": 1.0}}'),
+    "a learned value that is none": lambda _, b: b.update(learned='{"a": {"x": "nan"}}'),
+    "learned values that are a list": lambda _, b: b.update(learned="[]"),
     "a trace of another form": lambda _, b: b.update(trace="[[1, 2]]"),
     "a trace that is no list": lambda _, b: b.update(trace="7"),
     "a trace of texts": lambda _, b: b.update(trace='[["a"]]'),

@@ -64,7 +64,7 @@ def test_the_confidence_is_the_prior_weight_of_a_seed() -> None:
     model = TSDPMM(SEEDS, seed_weight={"baking": 7.5}, random_state=0).fit(TEXTS)
     seeds = model.model_.seeds
     assert seeds is not None
-    weight = dict(zip(seeds.names, model.model_.urn.seed_weight, strict=True))
+    weight = dict(zip(seeds.names, model.model_.urn.seeds.weight, strict=True))
     assert weight == {"baking": 7.5, "cycling": 1.0, "opera": 1.0}
     cluster = seeds.cluster[seeds.names.index("baking")]
     assert model.model_.frozen.prior[cluster] == 7.5
@@ -73,8 +73,8 @@ def test_the_confidence_is_the_prior_weight_of_a_seed() -> None:
 def test_words_no_document_holds_enter_nothing() -> None:
     known = TSDPMM({"a": ["bread"]}, random_state=0).fit(TEXTS)
     more = TSDPMM({"a": ["bread", "zeppelin"]}, random_state=0).fit(TEXTS)
-    assert more.model_.urn.seed_count.tolist() == known.model_.urn.seed_count.tolist() == [10]
-    assert more.model_.urn.beta.size == known.model_.urn.beta.size
+    assert more.model_.urn.seeds.tally.tolist() == known.model_.urn.seeds.tally.tolist() == [10]
+    assert more.model_.urn.words.beta.size == known.model_.urn.words.beta.size
     assert (more.labels_ == known.labels_).all()
     assert more.seed_report()[0].unknown == ("zeppelin",)
 
@@ -253,7 +253,7 @@ def test_counts_are_words_and_what_they_promoted() -> None:
     flags = model._flags(corpus.counts, np.arange(len(TEXTS)))
     assert 0 < flags.sum() < flags.size
     tables = reference.count(corpus.counts, urn, model.labels_, flags)
-    np.testing.assert_allclose(model.model_.word_cluster.toarray().T * urn.unit, tables.words)
+    np.testing.assert_allclose(model.model_.word_cluster.toarray().T * urn.words.unit, tables.words)
     assert (model.model_.word_cluster.data > 0).all()
 
 
@@ -280,13 +280,13 @@ def test_a_saved_promoted_model_is_the_same_model(tmp_path: Path, tie: bool) -> 
     assert (again.predict_proba(TEXTS, rows=rows) == model.predict_proba(TEXTS, rows=rows)).all()
     assert (again.transform(TEXTS, method="sw") == model.transform(TEXTS, method="sw")).all()
     assert (again.outlier_scores_ == model.outlier_scores_).all()
-    assert again.model_.urn.promotion == model.model_.urn.promotion > 0
+    assert again.model_.urn.relations.promotion == model.model_.urn.relations.promotion > 0
 
 
 def test_summing_over_words_is_eq_6_spelled_out() -> None:
     model = GPUDMM(7, word_vectors=VECTORS, n_sweeps=20, random_state=2).fit(TEXTS)
     m = model.model_
-    weight = (m.frozen.size + m.urn.size_prior)[:, None] * m.word_matrix()  # p(z) p(w | z)
+    weight = (m.frozen.size + m.urn.sizes.prior)[:, None] * m.word_matrix()  # p(z) p(w | z)
     given_word = weight / weight.sum(axis=0)
     corpus = model._training.counts
     sums = model.transform(TEXTS, method="sw")
@@ -317,7 +317,7 @@ def test_every_urn_takes_both_seeds_and_vectors() -> None:
     )
     report = both.fit(TEXTS).seed_report()
     assert {"baking", "cycling"} <= {row.name for row in report.consistent}
-    assert both.model_.urn.promotion > 0
+    assert both.model_.urn.relations.promotion > 0
     assert np.isnan(both.trace_["log_joint"]).all()
     assert np.isfinite(both.trace_["log_likelihood"]).all()
 
@@ -326,14 +326,14 @@ def test_fractional_weights_and_promotions_keep_whole_units() -> None:
     model = TSDPMM({"a": {"bread": 0.25, "oven": 1 / 3}}, word_vectors=VECTORS, promotion=0.35,
                    n_sweeps=5, random_state=1).fit(TEXTS)  # fmt: skip
     urn = model.model_.urn
-    assert urn.seed_count.tolist() == [round(0.25 * urn.one), round(urn.one / 3)]
-    assert urn.promotion == round(0.35 * urn.one)
+    assert urn.seeds.tally.tolist() == [round(0.25 * urn.words.one), round(urn.words.one / 3)]
+    assert urn.relations.promotion == round(0.35 * urn.words.one)
 
 
 def test_counts_too_large_for_the_fraction_are_refused() -> None:
     X = np.array([[3_000_000, 1], [1, 1]])
     seeds = TSDPMM({"a": {0: 0.001234}}, n_sweeps=1)
-    assert seeds.fit(X).model_.urn.one == 100
+    assert seeds.fit(X).model_.urn.words.one == 100
     many = np.array([[30_000_000, 1], [1, 1]])
     assert "2^31" in sentence(lambda: clone(seeds).fit(many))
     both = GSDPMM(seeds={"a": {"bread": 5e6}}, word_vectors=VECTORS, promotion=0.317, n_sweeps=1)

@@ -17,13 +17,13 @@ from tiny import corpus, first_seen, promoted, random_corpus, random_labels, see
 
 from coterie import checkpoint, sampler, trace, urns
 from coterie import state as state_room
-from coterie.backends import How
+from coterie.backends import SamplerOptions
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.kernels import reference
 from coterie.sampler import Plan
-from coterie.start import first_labels, first_state
+from coterie.start import first_assignment, first_labels
 from coterie.urns import Urn
 
 V = 30
@@ -64,14 +64,20 @@ def run(name: str, scan: str = "given", **how: Any) -> sampler.Run:
     n_sweeps = how.pop("n_sweeps", 6)
     heaviest = how.pop("heaviest", 1)
     init = "seeds" if "seeded" in name else 6
-    plan = Plan(n_sweeps=n_sweeps, init=init, key=how.pop("key", 11), how=How(scan=scan), **how)
+    plan = Plan(
+        n_sweeps=n_sweeps,
+        init=init,
+        key=how.pop("key", 11),
+        options=SamplerOptions(scan=scan),
+        **how,
+    )
     return sampler.run(documents(heaviest), URNS[name], plan, BACKEND)
 
 
 def outcome(done: sampler.Run) -> tuple[list[int], list[int], str]:
     """All that a key decides: labels, flags and the trace."""
     records = [line._replace(seconds=0.0) for line in done.trace]
-    return done.state.z.tolist(), done.state.flag.tolist(), repr(records)
+    return done.assignment.labels.tolist(), done.assignment.flag.tolist(), repr(records)
 
 
 def outcomes() -> dict[str, Any]:
@@ -101,10 +107,10 @@ def test_every_process_and_plain_python_give_the_same_labels_and_flags():
 def test_the_key_decides(name, scan):
     assert outcome(run(name, scan)) == outcome(run(name, scan))
     other = run(name, scan, key=12)
-    assert outcome(run(name, scan))[0] != other.state.z.tolist()
+    assert outcome(run(name, scan))[0] != other.assignment.labels.tolist()
     if name in PROMOTED:
-        assert 0 < other.state.flag.mean() < 1
-        assert outcome(run(name, scan))[1] != other.state.flag.tolist()
+        assert 0 < other.assignment.flag.mean() < 1
+        assert outcome(run(name, scan))[1] != other.assignment.flag.tolist()
 
 
 # -------------------------------------------------------------------------------------- checkpoint
@@ -138,9 +144,9 @@ def forge(path: Path, **arrays: Any) -> None:
 def test_tampered_flags_are_refused(name, tmp_path):
     """Also with a right digest: the counts must be those that labels and flags give."""
     path = tmp_path / "run.ckpt"
-    flag = run(name, n_sweeps=3, checkpoint=path).state.flag
+    flag = run(name, n_sweeps=3, checkpoint=path).assignment.flag
     counts, urn = documents(), URNS[name]
-    has = np.flatnonzero(np.diff(urn.relate_ptr)[counts.word] > 0)
+    has = np.flatnonzero(np.diff(urn.relations.ptr)[counts.word] > 0)
     raised, dropped, strange = flag.copy(), flag.copy(), flag.copy()
     raised[has[flag[has] == 0][0]] = 1
     dropped[has[flag[has] == 1][-1]] = 0
@@ -150,7 +156,8 @@ def test_tampered_flags_are_refused(name, tmp_path):
         with pytest.raises(ModelFileError, match="does not fit the data"):
             run(name, n_sweeps=6, checkpoint=path)
     forge(path, flag=flag)
-    for other in ("z", "post_len", "row_of", "post"):  # a kernel would be compiled for other types
+    layout = [f"memory.layout.{field}" for field in ("post_len", "row_of", "post")]
+    for other in ("labels", *layout):  # a kernel would be compiled for other types
         kept = checkpoint.open_tensors(path)[0][other]
         forge(path, **{other: kept.astype(np.float64)})
         with pytest.raises(ModelFileError, match="does not fit the data"):
@@ -167,12 +174,12 @@ def test_tampered_flags_are_refused(name, tmp_path):
 def test_the_likelihood_is_the_mean_log_phi_of_the_documents_own_words(name, heaviest):
     counts, urn = documents(heaviest), URNS[name]
     done = run(name, heaviest=heaviest)
-    label, _, words = reference.count(counts, urn, done.state.z, done.state.flag)
-    phi = (words + urn.beta) / (words.sum(axis=1) + urn.beta_sum)[:, None]
+    label, _, words = reference.count(counts, urn, done.assignment.labels, done.assignment.flag)
+    phi = (words + urn.words.beta) / (words.sum(axis=1) + urn.words.beta_sum)[:, None]
     total = 0.0
     for d in range(counts.n_docs):
         entries = slice(counts.ptr[d], counts.ptr[d + 1])
-        k = np.searchsorted(label, done.state.z[d])
+        k = np.searchsorted(label, done.assignment.labels[d])
         total += counts.weight[d] * (counts.tally[entries] @ np.log(phi[k, counts.word[entries]]))
     wanted = total / (counts.length @ counts.weight)
     assert math.isclose(done.trace[-1].log_likelihood, wanted, rel_tol=1e-12)
@@ -197,11 +204,11 @@ JOINTS: dict[str, Urn] = {
 @pytest.mark.parametrize("name", JOINTS)
 def test_the_seeded_joint_is_the_references(name, heaviest, any_seed):
     counts, urn = documents(heaviest), JOINTS[name]
-    n_seeds = urn.seed_weight.size
+    n_seeds = urn.seeds.weight.size
     z = random_labels(counts.n_docs, 5, any_seed)
     z[z == 1] = n_seeds + 1  # the second seed is empty; the other labels are in use
     state = state_room.from_labels(counts, urn, z)
-    handle = BACKEND.open(counts, urn, state)
+    handle = BACKEND.open(counts, urn, state.assignment)
     line = trace.record(counts, urn, handle.state, handle.joint_terms(), 1, 0, 0.0)
     wanted = reference.log_joint(counts, urn, handle.state.z)
     assert math.isfinite(wanted)
@@ -223,7 +230,7 @@ def test_a_random_order_visits_everybody_once_and_differs_every_sweep():
     orders = []
     for key in (1, 2):
         handle = BACKEND.open(
-            counts, urn, first_state(counts, urn, 4, 1, BACKEND), How(scan="random")
+            counts, urn, first_assignment(counts, urn, 4, 1, BACKEND), SamplerOptions(scan="random")
         )
         for sweep in range(1, 6):
             handle.sweep(key, sweep)
@@ -240,10 +247,13 @@ def test_the_order_decides_the_labels():
 
 def cells(counts: Counts, urn: Urn, key: int, n: int, thin: int = 3) -> Counter[tuple[int, ...]]:
     """Partitions after every third sweep in random order, from all together."""
-    n_seeds = urn.seed_weight.size
+    n_seeds = urn.seeds.weight.size
     together = np.full(counts.n_docs, n_seeds, np.int32)
     handle = BACKEND.open(
-        counts, urn, state_room.from_labels(counts, urn, together), How(scan="random")
+        counts,
+        urn,
+        state_room.from_labels(counts, urn, together).assignment,
+        SamplerOptions(scan="random"),
     )
     seen: Counter[tuple[int, ...]] = Counter()
     for sweep in range(1, n * thin + 1):
@@ -279,9 +289,12 @@ def test_a_random_order_keeps_the_posterior(name, monkeypatch):
     for seen in (*runs, sum(runs, Counter())):
         assert all(exact.get(z, 0.0) > 0.0 for z in seen)
         assert fit(seen, exact) > LUCK
-    wrong = urn._replace(
-        open_weight=2 * urn.open_weight, size_prior=2 * urn.size_prior, seed_weight=urn.seed_weight * 0.5
-    )  # fmt: skip
+    wrong = urns.changed(
+        urn,
+        open_weight=2 * urn.sizes.open_weight,
+        size_prior=2 * urn.sizes.prior,
+        seed_weight=urn.seeds.weight * 0.5,
+    )
     assert fit(sum(runs, Counter()), posterior(counts, wrong)) < LUCK
 
 
@@ -294,9 +307,9 @@ def test_a_start_in_the_seeds_is_uniform_over_them():
     urn = seeded(
         urns.process(3.0, BETA), aabc=100.0, hhz=0.01, q=1.0
     )  # whatever they weigh or hold
-    z = first_state(counts, urn, "seeds", moved(5), BACKEND).z
+    z = first_assignment(counts, urn, "seeds", moved(5), BACKEND).labels
     assert surprise(np.bincount(z, minlength=3), np.full(3, 1 / 3)) > LUCK
-    assert (z != first_state(counts, urn, "seeds", moved(6), BACKEND).z).any()
+    assert (z != first_assignment(counts, urn, "seeds", moved(6), BACKEND).labels).any()
 
 
 @pytest.mark.parametrize("name", ["seeded", "seeded finite", "promoted seeded"])
@@ -305,20 +318,20 @@ def test_other_starts_put_nobody_in_a_seed(name, init):
     counts, urn = documents(), URNS[name]
     labels = random_labels(counts.n_docs, 5, 3).astype(np.int64)
     start = {"labels": labels, "gaps": labels * 7 - 3}.get(init, init)
-    state = first_state(counts, urn, start, 5, BACKEND)
-    assert state.z.min() == len(SEEDS)
+    state = first_assignment(counts, urn, start, 5, BACKEND)
+    assert state.labels.min() == len(SEEDS)
     assert not state.size[: len(SEEDS)].any()
     wanted = {"one": 1, 4: 4}.get(init, 5)
-    assert np.unique(state.z).size == wanted
+    assert np.unique(state.labels).size == wanted
     if isinstance(start, np.ndarray):
-        assert first_seen(state.z) == first_seen(labels)
-    assert state_room.is_sound(counts, urn, state)
+        assert first_seen(state.labels) == first_seen(labels)
+    assert state_room.is_possible(counts, urn, state)
 
 
 def test_a_random_start_leaves_the_seeds_out_of_the_cap():
     counts, urn = random_corpus(500, V, 3, 1), URNS["seeded finite"]
-    z = first_state(counts, urn, "random", 5, BACKEND).z
-    assert np.unique(z).tolist() == list(range(len(SEEDS), urn.cap))
+    z = first_assignment(counts, urn, "random", 5, BACKEND).labels
+    assert np.unique(z).tolist() == list(range(len(SEEDS), urn.sizes.cap))
 
 
 @pytest.mark.parametrize("init", ["one", "random", 2, "labels"], ids=str)
@@ -330,7 +343,7 @@ def test_a_start_that_does_not_fit_beside_the_seeds_is_refused(init):
         InvalidInput, match="3 of them are seeds; start with fewer, or init='seeds'"
     ):
         first_labels(counts, urn, start, 5)
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, "seeds", 5, BACKEND))
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, "seeds", 5, BACKEND))
     for sweep in range(1, 4):
         handle.sweep(5, sweep)
     assert handle.state.z.max() < 3
@@ -338,8 +351,8 @@ def test_a_start_that_does_not_fit_beside_the_seeds_is_refused(init):
 
 def test_a_one_pass_start_may_use_the_seeds_and_promotes_nothing():
     counts, urn = documents(), URNS["promoted seeded"]
-    state = first_state(counts, urn, "online", 5, BACKEND)
-    assert (state.z < len(SEEDS)).any()
-    assert (state.z >= len(SEEDS)).any()
+    state = first_assignment(counts, urn, "online", 5, BACKEND)
+    assert (state.labels < len(SEEDS)).any()
+    assert (state.labels >= len(SEEDS)).any()
     assert not state.flag.any()
-    assert state_room.is_sound(counts, urn, state)
+    assert state_room.is_possible(counts, urn, state)

@@ -19,18 +19,18 @@ from coterie import GSDMM, GSDPMM, checkpoint, sampler, urns
 from coterie import state as state_room
 from coterie.backends import _metropolis
 from coterie.backends._metropolis import MetropolisChain
-from coterie.backends.base import How
+from coterie.backends.base import SamplerOptions
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.demo import make_corpus
 from coterie.errors import ModelFileError, Unsupported
-from coterie.kernels import gibbs, metropolis, reference
+from coterie.kernels import _open, metropolis, reference
 from coterie.kernels._common import kernel
 from coterie.kernels._proposals import FULL, KEPT, SEED
-from coterie.start import first_state
+from coterie.start import first_assignment
 from coterie.urns import Urn
 
-METROPOLIS = How("metropolis")
+METROPOLIS = SamplerOptions("metropolis")
 STATES = [name for name in CASES if "arriving" not in name]  # every document is in a cluster
 
 
@@ -48,7 +48,7 @@ def opened(case: Case, way: Way) -> MetropolisChain:
 def log_ratios(counts, urn, state, fixed, derived, scratch, d, alone, choice, out):
     given = (
         metropolis.fill_given(counts, urn, state, fixed, derived, scratch, d)
-        if urn.promotion > 0
+        if urn.relations.promotion > 0
         else np.int64(0)
     )
     for i in range(choice.size):
@@ -67,7 +67,7 @@ def test_the_acceptance_is_by_the_true_conditional(name, way):
         label, weight = reference.log_weights(case.counts, case.urn, case.z, d, case.flag)
         possible = weight > -np.inf
         mine = handle.state.z[d]
-        alone = bool(mine >= case.urn.seed_weight.size and (case.z == mine).sum() == 1)
+        alone = bool(mine >= case.urn.seeds.weight.size and (case.z == mine).sum() == 1)
         found = np.zeros((label.size, label.size))
         parts = (
             case.counts,
@@ -172,7 +172,7 @@ MISTAKES: dict[str, tuple[str, dict[str, Any]]] = {
 def test_another_posterior_is_refused(mistake):
     urn, wrong = MISTAKES[mistake]
     seen = sum((frequencies(TINY_URNS[urn], WALKS["postings"], key) for key in KEYS), Counter())
-    assert fit(seen, posterior(NARROW, TINY_URNS[urn]._replace(**wrong))) < LUCK
+    assert fit(seen, posterior(NARROW, urns.changed(TINY_URNS[urn], **wrong))) < LUCK
 
 
 def against_q(proposals):
@@ -213,13 +213,13 @@ def frequencies(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_metropolis, "LATEST", 3)
         patch.setattr(state_room, "ROW_COST", walk.row_cost)
-        patch.setattr(gibbs, "SAFE_NATS", walk.safe_nats)
+        patch.setattr(_open, "SAFE_NATS", walk.safe_nats)
         if walk.named:
             patch.setattr(MetropolisChain, "_save", save_unjudged)
         together = np.zeros(counts.n_docs, np.int32)
         state = state_room.from_labels(counts, urn, together)
         how = METROPOLIS._replace(steps=walk.steps, refresh=walk.refresh)
-        handle = BACKEND.open(counts, urn, state, how)
+        handle = BACKEND.open(counts, urn, state.assignment, how)
         sweeps = [handle.sweep(key, sweep) for sweep in (1, 2, 3, 4)]
         assert [done.sampler for done in sweeps] == ["gibbs"] * 3 + ["metropolis"]
         handle.proposals = spoil(handle.proposals)
@@ -233,7 +233,7 @@ def frequencies(
         assert steps["accepted"] < steps["proposed"] or not walk.named  # else few are proposed
     seen: Counter[tuple[int, ...]] = Counter()
     for z, n in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
-        seen[first_seen(z, urn.seed_weight.size)] += int(n)
+        seen[first_seen(z, urn.seeds.weight.size)] += int(n)
     return seen
 
 
@@ -255,8 +255,10 @@ def save_unjudged(handle: MetropolisChain, should_stop: Any) -> bool:
 def test_the_state_equals_a_recount(name, heaviest, monkeypatch):
     monkeypatch.setattr(_metropolis, "LATEST", 2)
     counts = random_corpus(200, 90, 30, 11, heaviest, topics=9)
-    how = How("metropolis", "random" if heaviest > 1 else "given", steps=heaviest)
-    handle = BACKEND.open(counts, URNS[name], first_state(counts, URNS[name], 7, 5, BACKEND), how)
+    how = SamplerOptions("metropolis", "random" if heaviest > 1 else "given", steps=heaviest)
+    handle = BACKEND.open(
+        counts, URNS[name], first_assignment(counts, URNS[name], 7, 5, BACKEND), how
+    )
     died, reborn = set(), set()
     for sweep in range(1, 60):
         before = handle.state.size.copy()
@@ -274,11 +276,11 @@ def test_a_sweep_that_outgrows_its_slots_goes_on():
     """Proposals name documents, not slots: they hold when the slots get new numbers."""
     counts = random_corpus(600, 90, 4, 3)
     urn = URNS["process, crowded"]
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND), METROPOLIS)
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, "one", 1, BACKEND), METROPOLIS)
     assert handle._save(None)
     narrow = handle.state.size.size
     assert handle.sweep(1, 2).sampler == "metropolis"
-    assert handle.state.head[0] > 2 * narrow
+    assert handle.state.n_open > 2 * narrow
     assert_counted(counts, urn, handle.state)
 
 
@@ -290,7 +292,9 @@ def run_labels(name: str, n_sweeps: int, steps: int, refresh: int | None) -> lis
     counts = random_corpus(150, 600, 150, 20140824, heaviest, topics=12)
     labels = random_labels(counts.n_docs, 40, 1)
     state = state_room.from_labels(counts, urn, labels)
-    handle = BACKEND.open(counts, urn, state, How("metropolis", steps=steps, refresh=refresh))
+    handle = BACKEND.open(
+        counts, urn, state.assignment, SamplerOptions("metropolis", steps=steps, refresh=refresh)
+    )
     _metropolis.LATEST, before = 2, _metropolis.LATEST
     for sweep in range(1, n_sweeps + 1):
         assert handle.sweep(3, sweep).sampler == ("gibbs" if sweep < 3 else "metropolis")
@@ -337,15 +341,15 @@ def test_a_resumed_run_ends_as_an_uninterrupted_one(cls, scan, tmp_path: Path):
 def test_a_resumed_run_refreshes_when_it_would_have(tmp_path: Path):
     counts = random_corpus(150, 60, 9, 4, topics=7)
     urn = urns.finite(20, 0.1, urns.per_word(0.1, 60))
-    how = How("metropolis", refresh=3)
+    how = SamplerOptions("metropolis", refresh=3)
     plan = sampler.Plan(20, "random", 5, how)
     whole = sampler.run(counts, urn, plan, BACKEND)
     for sweeps in (7, 9, 13, 14, 20):
         part = plan._replace(n_sweeps=sweeps, checkpoint=tmp_path / "run")
         run = sampler.run(counts, urn, part, BACKEND)
-    assert (run.state.z == whole.state.z).all()
-    frozen = sampler.run(counts, urn, plan._replace(how=METROPOLIS), BACKEND)
-    assert (frozen.state.z != whole.state.z).any()
+    assert (run.assignment.labels == whole.assignment.labels).all()
+    frozen = sampler.run(counts, urn, plan._replace(options=METROPOLIS), BACKEND)
+    assert (frozen.assignment.labels != whole.assignment.labels).any()
 
 
 FORGED = {
@@ -377,14 +381,15 @@ def test_a_forged_checkpoint_runs_out_of_no_array(name, tmp_path: Path):
             make(checkpoint=path).fit(DOCS)
 
 
-def test_a_sampler_without_memory_takes_none():
+def test_gibbs_remembers_its_layout_and_takes_nothing_else():
     counts = random_corpus(20, 10, 5, 1)
     urn = urns.process(1.0, urns.per_word(0.1, 10))
-    state = first_state(counts, urn, "one", 1, BACKEND)
+    state = first_assignment(counts, urn, "one", 1, BACKEND)
     handle = BACKEND.open(counts, urn, state)
-    assert handle.memory() == {}
-    assert handle.recall({})
-    assert not handle.recall({"moved": np.zeros(3, np.int64)})
+    assert all(name.startswith("layout.") for name in handle.memory())
+    assert handle.recall(handle.memory())
+    assert not handle.recall({})
+    assert not handle.recall({**handle.memory(), "moved": np.zeros(3, np.int64)})
 
 
 # ------------------------------------------------------------------------------ when it begins
@@ -412,7 +417,9 @@ def test_a_settled_corpus_is_hardly_weighed():
     bags = random_ids(6000, 30, 8).reshape(600, 10) + 30 * (np.arange(600) % 20)[:, None]
     counts = from_bags(bags.tolist(), 600)
     urn = urns.finite(40, 0.1, urns.per_word(0.1, 600))
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, "random", 2, BACKEND), METROPOLIS)
+    handle = BACKEND.open(
+        counts, urn, first_assignment(counts, urn, "random", 2, BACKEND), METROPOLIS
+    )
     done = [handle.sweep(2, sweep) for sweep in range(1, 41)]
     late = [one for one in done if one.sampler == "metropolis"][-10:]
     assert all(0 < one.full_draws + one.proposed < 0.15 * counts.n_docs for one in late)
@@ -422,7 +429,7 @@ def test_a_settled_corpus_is_hardly_weighed():
 def test_told_to_stop_it_stops(monkeypatch: pytest.MonkeyPatch):
     counts = random_corpus(300, 50, 9, 4)
     urn = urns.process(1.0, urns.per_word(0.1, 50))
-    state = first_state(counts, urn, "one", 1, BACKEND)
+    state = first_assignment(counts, urn, "one", 1, BACKEND)
     handle = BACKEND.open(counts, urn, state, METROPOLIS)
     handle.stops = np.array([100, 200, 300])
     asked = iter([False, False, False, True])  # twice in the sweep, twice while it saves

@@ -24,7 +24,7 @@ from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.kernels import gibbs, reference
 from coterie.kernels._common import log_rising
-from coterie.start import first_state
+from coterie.start import first_assignment
 from coterie.state import State, from_labels, word_counts
 from coterie.urns import Urn
 
@@ -121,9 +121,9 @@ def test_a_full_urn_opens_nothing_even_by_rounding():
 
 def assert_counted(counts: Counts, urn: Urn, state: State) -> None:
     """The state is what a recount of its labels gives, and its lists agree with each other."""
-    flag = state.flag if urn.promotion else None
+    flag = state.flag if urn.relations.promotion else None
     label, size, words = reference.count(counts, urn, state.z, flag)
-    words = np.rint(words * urn.one)  # as it is stored: whole numbers of units
+    words = np.rint(words * urn.words.one)  # as it is stored: whole numbers of units
     width = state.size.size
     assert (state.z >= 0).all()
     assert_spread(state.size, label, size)
@@ -138,11 +138,11 @@ def assert_counted(counts: Counts, urn: Urn, state: State) -> None:
     assert (state.post_len[state.row_of >= 0] == 0).all()
     assert (state.post_len <= np.diff(state.post_ptr)).all()
 
-    n_open, high = state.head
+    n_open, high = state.n_open, state.high
     assert np.sort(state.order).tolist() == list(range(width))
     assert state.place[state.order].tolist() == list(range(width))
     assert np.sort(state.order[:n_open]).tolist() == label.tolist()
-    assert n_open <= urn.cap
+    assert n_open <= urn.sizes.cap
     assert label.max() < high <= width
 
 
@@ -181,9 +181,8 @@ def test_the_state_equals_a_recount(name, init, heaviest):
     urn = URNS[name]
     counts = random_corpus(200, V, 30, 11, heaviest, topics=9)
     start = random_labels(counts.n_docs, 30, 12) * 3 if init == "labels" else init  # with gaps
-    state = first_state(counts, urn, start, 5, BACKEND)
-    assert_counted(counts, urn, state)
-    handle = BACKEND.open(counts, urn, state)
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, start, 5, BACKEND))
+    assert_counted(counts, urn, handle.state)
     for sweep in range(1, 13):
         handle.sweep(5, sweep)
         if sweep in (1, 2, 7, 12):
@@ -195,13 +194,13 @@ def test_a_sweep_that_outgrows_its_slots_goes_on(heaviest):
     """From one cluster to hundreds in one sweep: the state is laid anew in the middle of it."""
     counts = random_corpus(600, V, 4, 3, heaviest)
     urn = URNS["process, crowded"]
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND))
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, "one", 1, BACKEND))
     narrow = handle.state.size.size
     handle.sweep(1, 1)
     state = handle.state
-    assert state.head[0] > 2 * narrow
+    assert state.n_open > 2 * narrow
     assert_counted(counts, urn, state)
-    other = BACKEND.open(counts, urn, from_labels(counts, urn, state.z))
+    other = BACKEND.open(counts, urn, from_labels(counts, urn, state.z).assignment)
     for sweep in range(2, 10):  # and closes them again
         other.sweep(1, sweep)
     assert_counted(counts, urn, other.state)
@@ -228,7 +227,7 @@ def test_small_odd_corpora_are_counted_right(
     urn = urns.finite(cap, alpha, beta) if cap else urns.process(alpha or 1.0, beta)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state_room, "ROW_COST", row_cost)
-        handle = BACKEND.open(counts, urn, first_state(counts, urn, init, seed, BACKEND))
+        handle = BACKEND.open(counts, urn, first_assignment(counts, urn, init, seed, BACKEND))
         for sweep in range(1, 7):
             handle.sweep(seed, sweep)
             assert_counted(counts, urn, handle.state)

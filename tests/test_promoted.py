@@ -20,14 +20,14 @@ from tiny import corpus, first_seen, from_bags, promoted, random_corpus, random_
 
 from coterie import _rng, urns
 from coterie import state as state_room
-from coterie.backends import How
+from coterie._rng import DRAW_FLAG
+from coterie.backends import SamplerOptions
 from coterie.backends._gibbs import GibbsChain
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.kernels import gibbs, reference
-from coterie.kernels._promote import FLAG_DRAW
-from coterie.start import first_state
+from coterie.kernels import _open, _work, gibbs, reference
+from coterie.start import first_assignment
 from coterie.urns import Urn
 
 V = 16  # the letters a to p; no document has the last two
@@ -67,13 +67,13 @@ WAYS = {
 def going(way: Way) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state_room, "ROW_COST", way.row_cost)
-        patch.setattr(gibbs, "SAFE_NATS", way.safe_nats)
+        patch.setattr(_open, "SAFE_NATS", way.safe_nats)
         yield
 
 
 def relate(urn: Urn, amount: float, most: int, seed: int) -> Urn:
     """Every word promotes up to `most` others, whichever."""
-    n_words = urn.beta.size
+    n_words = urn.words.beta.size
     u = _rng.uniform(seed, 9, np.arange(n_words)[:, None], np.arange(most))
     rows = [np.setdiff1d((u[w] * n_words).astype(int), [w]) for w in range(n_words)]
     ptr = np.cumsum([0, *(row.size for row in rows)])
@@ -93,8 +93,10 @@ def replay(
     The state is laid anew after `anew` documents, too: then slots change names within a sweep.
     """
     key = 5
-    n_seeds = urn.seed_weight.size
-    handle = GibbsChain(counts, urn, state_room.from_labels(counts, urn, z), How(scan=scan))
+    n_seeds = urn.seeds.weight.size
+    handle = GibbsChain(
+        counts, urn, state_room.from_labels(counts, urn, z), SamplerOptions(scan=scan)
+    )
     seen: Counter[str] = Counter()
     for sweep in range(1, n_sweeps + 1):
         handle.begin(key, sweep)
@@ -103,12 +105,12 @@ def replay(
         unused = closed(handle)  # slots nobody was in since they were numbered
         order = handle.scan if scan == "random" else np.arange(counts.n_docs)
         for i, d in enumerate(order.tolist()):
-            full = handle.state.head[0] == handle.state.size.size
+            full = handle.state.n_open == handle.state.size.size
             if full:
                 assert not draw(handle, key, sweep, i)
                 seen["slots ran out"] += 1
             if full or i % anew == anew - 1:
-                gaps = handle.state.head[0] < handle.state.head[1]
+                gaps = handle.state.n_open < handle.state.high
                 seen["slots changed names within the sweep"] += gaps
                 handle.relayout()
                 unused = closed(handle)
@@ -136,7 +138,7 @@ def replay(
 
 def closed(handle: GibbsChain) -> set[int]:
     """The slots without a cluster."""
-    return set(handle.state.order[handle.state.head[0] :].tolist())
+    return set(handle.state.order[handle.state.n_open :].tolist())
 
 
 def draw(handle: GibbsChain, key: int, sweep: int, i: int) -> bool:
@@ -169,7 +171,7 @@ def assert_flags(
     """Document d's flags are what its own random numbers make of the reference's lambda."""
     mine = flag[counts.ptr[d] : counts.ptr[d + 1]]
     chance = reference.promotion_chances(counts, urn, begun, label, d, flag, opened)
-    u = _rng.uniform(*at, d, FLAG_DRAW + np.arange(mine.size))
+    u = _rng.uniform(*at, d, DRAW_FLAG + np.arange(mine.size))
     tell = np.abs(u - chance) > 1e-12
     assert (mine == (u < chance))[tell].all()
 
@@ -199,7 +201,7 @@ CLUSTERS_COME_AND_GO = [
 def test_every_flag_is_the_references(base, way, heaviest):
     counts = random_corpus(25, V - 2, 7, 31, heaviest, topics=4)._replace(n_words=V)
     urn = promoted(BASES[base], 0.3, *RELATED)
-    z = urn.seed_weight.size + random_labels(counts.n_docs, 3, 2)
+    z = urn.seeds.weight.size + random_labels(counts.n_docs, 3, 2)
     scan = "random" if heaviest == 3 else "given"
     with going(WAYS[way]):
         seen = replay(counts, urn, z, 6, scan)
@@ -228,7 +230,7 @@ def test_every_flag_when_an_empty_cluster_is_the_best():
     for d in range(counts.n_docs):
         each = [
             reference.promotion_chances(counts, u, begun, z, d, None, opened=False)
-            for u in (urn, urn._replace(cap=3))
+            for u in (urn, urns.changed(urn, cap=3))
         ]
         lower += int((each[0] < 0.9 * each[1]).sum())
     assert lower > 10
@@ -281,7 +283,7 @@ def test_chances_are_gpu_dmms_equations():
 def test_a_thousand_sweeps_leave_no_residue(base, mu):
     counts = random_corpus(40, V, 9, 8, topics=4)
     urn = relate(BASES[base], mu, 6, seed=3)
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, 5, 1, BACKEND))
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, 5, 1, BACKEND))
     for sweep in range(1, 1001):
         handle.sweep(2, sweep)
         state = handle.state
@@ -311,10 +313,10 @@ def test_small_odd_corpora_are_counted_right(
     """Also when the layout is another one every sweep: to dense rows and back."""
     counts = random_corpus(n_docs, V, longest, seed, heaviest)
     urn = relate(BASES[base], mu, most, seed)
-    init = "one" if init == "seeds" and not urn.seed_weight.size else init
-    state = first_state(counts, urn, init, seed, BACKEND)
+    init = "one" if init == "seeds" and not urn.seeds.weight.size else init
+    state = first_assignment(counts, urn, init, seed, BACKEND)
     assert not state.flag.any()  # Algorithm 1 starts without promoting
-    handle = BACKEND.open(counts, urn, state, How(scan=scan))
+    handle = BACKEND.open(counts, urn, state, SamplerOptions(scan=scan))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(state_room, "wants_relayout", lambda state, sweep: True)
         for sweep in range(1, 7):
@@ -330,13 +332,13 @@ def test_postings_stay_within_their_room(base, n_docs):
     counts = corpus("abk", "ab", "bak", n_words=V)
     counts = from_bags([counts.word[counts.ptr[d] : counts.ptr[d + 1]] for d in range(n_docs)], V)
     urn = promoted(
-        BASES[base]._replace(beta=np.full(V, 1.0), beta_sum=float(V)), 0.5, "amnop", "bmnop"
+        urns.changed(BASES[base], beta=np.full(V, 1.0), beta_sum=float(V)), 0.5, "amnop", "bmnop"
     )
     state = state_room.from_labels(counts, urn, np.arange(n_docs, dtype=np.int32))
     room = int(state.post_ptr[-1])
     guarded = np.full((room + 4, 2), -7, np.int32)
     guarded[:room] = state.post
-    handle = BACKEND.open(counts, urn, state._replace(post=guarded[:room]))
+    handle = GibbsChain(counts, urn, state._replace(post=guarded[:room]))
     with going(WAYS["postings"]):
         for sweep in range(1, 300):
             handle.sweep(1, sweep)
@@ -350,7 +352,7 @@ def test_counts_at_the_edge_of_int32():
     urns.check_room(urn, counts)
     with pytest.raises(InvalidInput, match="2\\^31"):
         urns.check_room(urn, counts._replace(weight=counts.weight * 11 // 10))
-    handle = BACKEND.open(counts, urn, first_state(counts, urn, "one", 1, BACKEND))
+    handle = BACKEND.open(counts, urn, first_assignment(counts, urn, "one", 1, BACKEND))
     for sweep in range(1, 40):
         handle.sweep(1, sweep)
         assert_counted(counts, urn, handle.state)
@@ -379,7 +381,7 @@ def test_the_smallest_promotion_marks_a_cluster_as_touched(beta, d):
         d,
         d + 1,
     )
-    assert handle.scratch.stats[gibbs.TOUCHED_DRAWS] == 1
+    assert handle.scratch.stats[_work.TOUCHED_DRAWS] == 1
     assert fit(draw_one(case, "postings", d, 4000), conditional(case, d)) > LUCK
 
 
@@ -401,7 +403,7 @@ def test_without_promotion_the_labels_are_the_plain_urns(base, silent, monkeypat
     }[silent]()
     runs = []
     for each in (plain, urn):
-        handle = BACKEND.open(counts, each, first_state(counts, each, 3, 4, BACKEND))
+        handle = BACKEND.open(counts, each, first_assignment(counts, each, 3, 4, BACKEND))
         for sweep in range(1, 9):
             handle.sweep(4, sweep)
         runs.append(handle.state.z.tolist())
@@ -414,7 +416,7 @@ def test_promotion_changes_the_labels():
     runs = {}
     for mu in (0.0, 0.3):
         urn = relate(BASES["finite"], mu, 4, 1)
-        handle = BACKEND.open(counts, urn, first_state(counts, urn, 3, 4, BACKEND))
+        handle = BACKEND.open(counts, urn, first_assignment(counts, urn, 3, 4, BACKEND))
         for sweep in range(1, 9):
             handle.sweep(4, sweep)
         runs[mu] = first_seen(handle.state.z)

@@ -101,7 +101,7 @@ def transitions(
         worlds = after
     out: defaultdict[World, float] = defaultdict(float)
     for (label, flags), p in worlds.items():
-        out[first_seen(np.array(label), urn.seed_weight.size), flags] += p
+        out[first_seen(np.array(label), urn.seeds.weight.size), flags] += p
     return out
 
 
@@ -112,7 +112,7 @@ def landings(name: str, way: str) -> Counter[World]:
     with going(WAYS[way]):
         labels = np.array(z, np.int32)
         state = state_room.from_labels(counts, urn, labels, np.array(flag, np.uint8))
-        handle = BACKEND.open(counts, urn, state)
+        handle = BACKEND.open(counts, urn, state.assignment)
     everything = (
         *handle.state,
         *handle.fixed,
@@ -132,7 +132,7 @@ def landings(name: str, way: str) -> Counter[World]:
     seen: Counter[World] = Counter()
     for row, n in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
         label, flags = np.split(row, [counts.n_docs])
-        seen[first_seen(label, urn.seed_weight.size), tuple(flags.tolist())] += int(n)
+        seen[first_seen(label, urn.seeds.weight.size), tuple(flags.tolist())] += int(n)
     return seen
 
 
@@ -161,10 +161,12 @@ def as_it_was(counts, urn, begun, z, d, flag, opened):
     chance = reference.promotion_chances(counts, urn, begun, z, d, flag, opened)
     if not opened:
         return chance
-    size = (begun.size + urn.size_prior)[:, None]
+    size = (begun.size + urn.sizes.prior)[:, None]
     word = counts.word[counts.ptr[d] : counts.ptr[d + 1]]
-    mean = (begun.words[:, word] + urn.beta[word]) / (begun.words.sum(1) + urn.beta_sum)[:, None]
-    empty = urn.size_prior * urn.beta[word] / urn.beta_sum
+    mean = (begun.words[:, word] + urn.words.beta[word]) / (
+        begun.words.sum(1) + urn.words.beta_sum
+    )[:, None]
+    empty = urn.sizes.prior * urn.words.beta[word] / urn.words.beta_sum
     return np.where(chance > 0.0, empty / np.maximum(size * mean, empty).max(axis=0), 0.0)
 
 
@@ -193,7 +195,7 @@ WRONG_URNS = {
 def test_a_sweep_of_another_urn_is_refused(wrong):
     start = begin("finite")
     seen = landings("finite", "as it comes")
-    assert start.urn.promotion == 4
-    assert start.urn.relate_word.tolist() == [1, 2, 3, 0, 1, 7, 6]
-    other = start._replace(urn=start.urn._replace(**WRONG_URNS[wrong]))
+    assert start.urn.relations.promotion == 4
+    assert start.urn.relations.word.tolist() == [1, 2, 3, 0, 1, 7, 6]
+    other = start._replace(urn=urns.changed(start.urn, **WRONG_URNS[wrong]))
     assert fit(seen, transitions(other)) < LUCK

@@ -141,8 +141,8 @@ def test_conditional_is_a_difference_of_joints(urn, heaviest, any_seed):
             moved = z.copy()
             moved[d] = k if k != reference.NEW else 99
             joint.append(reference.log_joint(counts, urn, moved))
-        if urn.size_prior:  # the joint names one of the empty clusters
-            joint[-1] += math.log(urn.cap - (label.size - 1))
+        if urn.sizes.prior:  # the joint names one of the empty clusters
+            joint[-1] += math.log(urn.sizes.cap - (label.size - 1))
         np.testing.assert_allclose(
             log_weight - log_weight[-1], np.array(joint) - joint[-1], atol=1e-10
         )
@@ -161,14 +161,16 @@ def test_joint_is_the_one_the_trace_reports(name, heaviest, any_seed):
 @pytest.mark.parametrize("name", ["finite", "process"])
 def test_joint_sums_to_one(name):
     """Over every corpus of two documents of two words, and every assignment: a probability."""
-    urn = URNS[name]._replace(beta=np.array([0.3, 0.7]), beta_sum=1.0)
+    urn = urns.changed(URNS[name], beta=np.array([0.3, 0.7]), beta_sum=1.0)
     pairs = ["aa", "ab", "ba", "bb"]
     same, apart = np.array([0, 0]), np.array([0, 1])
     total = 0.0
     for first in pairs:
         for second in pairs:
             counts = corpus(first, second, n_words=2)
-            ways = (urn.cap, urn.cap * (urn.cap - 1)) if urn.size_prior else (1, 1)
+            ways = (
+                (urn.sizes.cap, urn.sizes.cap * (urn.sizes.cap - 1)) if urn.sizes.prior else (1, 1)
+            )
             total += ways[0] * math.exp(reference.log_joint(counts, urn, same))
             total += ways[1] * math.exp(reference.log_joint(counts, urn, apart))
     assert math.isclose(total, 1.0)

@@ -1,12 +1,17 @@
 """Addressed random numbers: fixed values, one compiled twin, and no pattern along any axis."""
 
+import ast
+import itertools
+import re
+from pathlib import Path
+
 import numba
 import numpy as np
 import pytest
 from chance import LUCK, SIGMAS, moved, surprise, uniform
 
 from coterie import _rng
-from coterie.kernels import _common
+from coterie.kernels import _common, _envelope
 
 pytestmark = pytest.mark.chance
 VECTORS = _rng.TEST_VECTORS
@@ -127,3 +132,35 @@ def test_no_two_addresses_share_a_number():
     ]
     numbers = 3 * 30 * 300 * 20  # of 2**53: one meets another once in 60,000 blocks,
     assert np.unique(block).size >= numbers - 1  # and two pairs do once in 7 * 10**9
+
+
+@pytest.mark.parametrize("draws", [_rng.DRAWS, _rng.STEP_DRAWS], ids=["document", "step"])
+def test_no_two_uses_share_an_address(draws):
+    ends = sorted((use.first, use.first + use.n) for use in draws)
+    assert all(first < end for first, end in ends)
+    assert all(end <= first for (_, end), (first, _) in itertools.pairwise(ends))
+
+
+def test_every_number_is_drawn_at_a_registered_address():
+    """In the sources: the last argument of `uniform` begins with a name that `_rng.py` gives."""
+    names = {name for name in vars(_rng) if name.startswith(("DRAW_", "STEP_"))}
+    found = set()
+    for path in sorted(Path(_rng.__file__).parent.rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(call, ast.Call) or ast.unparse(call.func) not in (
+                "uniform",
+                "_rng.uniform",
+            ):
+                continue
+            where = ast.unparse(call.args[-1])
+            used = {name for name in names if re.search(rf"\b{name}\b", where)}
+            allowed = path.name == "reference.py" and where == "0"  # its Gibbs is no kernel's twin
+            assert len(used) == 1 or allowed, (path.name, where)
+            found |= used
+    assert found >= {"DRAW_TRY", "DRAW_ONE", "DRAW_FLAG", "DRAW_TREE", "DRAW_SCAN", "STEP_ENTRY"}
+
+
+def test_the_tries_of_the_envelope_and_the_tree_fit_their_addresses():
+    of = {use.first: use.n for use in _rng.DRAWS}
+    assert of[_rng.DRAW_TRY] >= 2 * _envelope.TRIES
+    assert of[_rng.DRAW_TREE] >= _envelope.TREE_TRIES

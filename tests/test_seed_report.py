@@ -19,7 +19,7 @@ from coterie.model import Model, SeedClusters
 from coterie.seeds.report import NARROW, SHOWN, SeedReport, SeedRow, seed_report
 from coterie.state import from_labels
 from coterie.text.vocabulary import cut_text, learn
-from coterie.urns import per_word, process
+from coterie.urns import changed, per_word, process
 
 # Slots 0 to 2 are the seeds; the last two documents are in a cluster of nobody's.
 DOCUMENTS = [
@@ -47,7 +47,8 @@ def model_of(
     ids = np.array([words.index(w) for d in documents for w in d for _ in range(copies)], np.int32)
     corpus = counts.from_ids(ptr, ids, len(words), "a test")
     found = seeds.read(source).encode(words, cut_text)
-    urn = process(1.0, per_word(0.1, len(words)))._replace(
+    urn = changed(
+        process(1.0, per_word(0.1, len(words))),
         unit=unit,
         seed_weight=found.weight,
         seed_ptr=found.ptr,
@@ -55,7 +56,7 @@ def model_of(
         seed_count=np.round(found.count / unit).astype(np.int32),
     )
     state = from_labels(corpus.counts, urn, np.array(labels, np.int32))
-    model, cluster_of = Model.freeze(urn, state, words)
+    model, cluster_of = Model.freeze(urn, corpus.counts, state.assignment, words)
     cluster = cluster_of[: len(found.names)].astype(np.int64)
     return replace(model, seeds=SeedClusters(found.names, cluster, found.unknown))
 

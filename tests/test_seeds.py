@@ -18,7 +18,7 @@ from coterie import seeds
 from coterie.errors import InvalidInput
 from coterie.model import Model, SeedClusters
 from coterie.text.vocabulary import count_texts, cut_text
-from coterie.urns import per_word, process
+from coterie.urns import changed, per_word, process
 
 
 # ---------------------------------------------------------------- what a seed may be
@@ -323,7 +323,7 @@ def fitted() -> coterie.GSDMM:
 
 def clusters_of(model: Model) -> list[dict[str, float]]:
     """Each cluster's words, counted from the frozen model the slow way."""
-    dense = model.word_cluster.toarray() * model.urn.unit
+    dense = model.word_cluster.toarray() * model.urn.words.unit
     return [
         {model.words[w]: dense[w, k] for w in np.flatnonzero(dense[:, k])}
         for k in range(model.n_clusters)
@@ -348,7 +348,7 @@ def test_a_fitted_model(fitted: coterie.GSDMM, tmp_path: Path) -> None:
 
 def test_fractional_units(fitted: coterie.GSDMM) -> None:
     model = fitted.model_
-    half = Model(model.urn._replace(unit=0.5), model.frozen, model.words)
+    half = Model(changed(model.urn, unit=0.5), model.frozen, model.words)
     whole, halves = (counted(seeds.read(m).encode(WORDS, cut_text)) for m in (model, half))
     assert list(halves.values()) == [{w: n / 2 for w, n in row.items()} for row in whole.values()]
 

@@ -15,17 +15,17 @@ from test_exact_posterior import BETA, BROAD, NARROW, TIED, UNEVEN_BETA, URNS, p
 from tiny import corpus, first_seen, promoted, random_corpus, random_labels, seeded
 
 from coterie import GSDMM, GSDPMM, _rng, urns
+from coterie._rng import DRAW_ONE
 from coterie.backends import _uncollapsed as room
-from coterie.backends.base import How, SweepStats
+from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.demo import make_corpus
 from coterie.errors import Unsupported
-from coterie.kernels.gibbs import LAST_DRAW
 from coterie.state import State, from_labels, is_sound
 from coterie.urns import NO_CAP, Urn
 
-DRAW, MEAN = How("uncollapsed"), How("uncollapsed", phi="mean")
+DRAW, MEAN = SamplerOptions("uncollapsed"), SamplerOptions("uncollapsed", phi="mean")
 STARTS, SWEEPS = 2000, 2
 CASES: dict[str, tuple[Counts, Urn]] = {
     "few shared words": (NARROW, URNS["finite"]),
@@ -63,7 +63,7 @@ MISTAKES = {
 def test_a_wrong_posterior_is_not_kept(mistake):
     case, wrong = MISTAKES[mistake]
     counts, urn = CASES[case]
-    exact = posterior(counts, urn._replace(**wrong))
+    exact = posterior(counts, urns.changed(urn, **wrong))
     assert fit(after_sweeps(counts, urn, exact, DRAW), exact) < LUCK
 
 
@@ -89,7 +89,7 @@ def test_the_mean_does_not_keep_the_posterior():
 def test_a_long_run_finds_the_posterior():
     counts, urn = CASES["few shared words"]
     exact = posterior(counts, urn)
-    handle = BACKEND.open(counts, urn, together(counts, urn), DRAW)
+    handle = BACKEND.open(counts, urn, together(counts, urn).assignment, DRAW)
     seen = Counter(first_seen(swept(handle, moved(1), sweep).z) for sweep in range(1, 4001))
     apart = sum(abs(seen[z] / 4000 - p) for z, p in exact.items()) / 2
     assert apart < 0.08
@@ -97,13 +97,13 @@ def test_a_long_run_finds_the_posterior():
 
 
 def after_sweeps(
-    counts: Counts, urn: Urn, exact: dict[tuple[int, ...], float], how: How
+    counts: Counts, urn: Urn, exact: dict[tuple[int, ...], float], how: SamplerOptions
 ) -> Counter[tuple[int, ...]]:
     """Partitions after SWEEPS sweeps from each of STARTS starts that are distributed as `exact`."""
     states = [from_labels(counts, urn, np.array(z, np.int32)) for z in exact]
     u = _rng.uniform(moved(17), 0, np.arange(STARTS), 1)
     chosen = np.searchsorted(np.cumsum(list(exact.values())), u).clip(max=len(states) - 1)
-    handle = BACKEND.open(counts, urn, states[0], how)
+    handle = BACKEND.open(counts, urn, states[0].assignment, how)
     seen: Counter[tuple[int, ...]] = Counter()
     for i, start in enumerate(chosen):
         handle.state = states[start]
@@ -125,7 +125,7 @@ def swept(handle, key: int, sweep: int) -> State:
 @pytest.mark.parametrize("shape", [1e-3, 0.01, 0.1, 0.9, 1.0, 3.0, 400.0])
 def test_log_gammas_are_logs_of_gammas(shape, any_seed):
     n = 20_000
-    value = room.log_gammas(np.full(n, shape), room.generator(any_seed, 1, 0, room.PHI))
+    value = room.log_gammas(np.full(n, shape), room.generator(any_seed, 1, 0, _rng.PHILOX_PHI))
     spread = math.sqrt(special.polygamma(1, shape))
     assert abs(value.mean() - special.digamma(shape)) < SIGMAS * spread / math.sqrt(n)
     if shape >= 0.1:  # below, the numbers themselves underflow
@@ -147,7 +147,7 @@ def test_the_mean_is_the_papers_equation(alpha, any_seed):
     beta = 0.2 + 0.8 * _rng.uniform(any_seed, 9, np.arange(30), 0)
     urn = urns.finite(12, alpha, beta)
     z = random_labels(80, 3 if alpha > 1 else 9, any_seed)
-    handle = BACKEND.open(counts, urn, from_labels(counts, urn, z), MEAN)
+    handle = BACKEND.open(counts, urn, from_labels(counts, urn, z).assignment, MEAN)
     z, opened = first_seen_sorted(z), 0
     for sweep in range(1, 6):
         drawn = mean_sweep(counts, urn, z, any_seed, sweep)
@@ -166,14 +166,14 @@ def mean_sweep(counts, urn, z, key, sweep):
     for d in range(counts.n_docs):
         entries = slice(counts.ptr[d], counts.ptr[d + 1])
         table[d, counts.word[entries]] = counts.tally[entries]
-    member = (z[:, None] == np.arange(urn.cap)) * counts.weight[:, None]
-    n_kw = member.T @ table + urn.beta
+    member = (z[:, None] == np.arange(urn.sizes.cap)) * counts.weight[:, None]
+    n_kw = member.T @ table + urn.words.beta
     phi = n_kw / n_kw.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
-        score = np.log(member.sum(axis=0) + urn.size_prior) + table @ np.log(phi).T
+        score = np.log(member.sum(axis=0) + urn.sizes.prior) + table @ np.log(phi).T
     score *= counts.weight[:, None]
     weight = np.cumsum(np.exp(score - score.max(axis=1, keepdims=True)), axis=1)
-    u = _rng.uniform(key, sweep, np.arange(counts.n_docs), LAST_DRAW)
+    u = _rng.uniform(key, sweep, np.arange(counts.n_docs), DRAW_ONE)
     return np.array([np.searchsorted(w, x * w[-1], side="right") for w, x in zip(weight, u)])  # noqa: B905
 
 
@@ -188,7 +188,7 @@ class TestAnySetting:
         counts = random_corpus(300, 50, 20, any_seed, heaviest=2, topics=4)
         urn = urns.finite(25, 0.1, urns.per_word(0.1, 50))
         start = from_labels(counts, urn, random_labels(300, 25, any_seed))
-        handle = BACKEND.open(counts, urn, start, how)
+        handle = BACKEND.open(counts, urn, start.assignment, how)
         before = start.z
         for sweep in range(1, 11):
             stats = handle.sweep(any_seed, sweep)
@@ -216,8 +216,10 @@ class TestAnySetting:
     def test_without_alpha_no_cluster_comes_back(self, how):
         counts = random_corpus(60, 20, 6, 5, topics=3)
         urn = urns.finite(40, 0.0, urns.per_word(0.5, 20))
-        handle = BACKEND.open(counts, urn, from_labels(counts, urn, random_labels(60, 40, 5)), how)
-        open_ = [int(swept(handle, 1, sweep).head[0]) for sweep in range(1, 30)]
+        handle = BACKEND.open(
+            counts, urn, from_labels(counts, urn, random_labels(60, 40, 5)).assignment, how
+        )
+        open_ = [swept(handle, 1, sweep).n_open for sweep in range(1, 30)]
         assert open_ == sorted(open_, reverse=True)
         assert open_[-1] < open_[0]
 
@@ -225,14 +227,16 @@ class TestAnySetting:
     def test_extreme_beta(self, how, beta):
         counts = random_corpus(100, 20, 300, 6, heaviest=9, topics=3)
         urn = urns.finite(10, 1e-9, urns.per_word(beta, 20))
-        handle = BACKEND.open(counts, urn, from_labels(counts, urn, random_labels(100, 10, 6)), how)
+        handle = BACKEND.open(
+            counts, urn, from_labels(counts, urn, random_labels(100, 10, 6)).assignment, how
+        )
         for sweep in range(1, 6):
             assert is_sound(counts, urn, swept(handle, 1, sweep))
 
     def test_one_cluster_and_one_document(self, how):
         for counts in (corpus("aab"), corpus("a", "b", "c")):
             urn = urns.finite(1, 0.1, urns.per_word(0.1, 8))
-            handle = BACKEND.open(counts, urn, together(counts, urn), how)
+            handle = BACKEND.open(counts, urn, together(counts, urn).assignment, how)
             assert handle.sweep(1, 1).moved == 0
             assert not handle.state.z.any()
 
@@ -240,7 +244,9 @@ class TestAnySetting:
         monkeypatch.setattr(room, "CHUNK_ADDS", 2000)
         counts = random_corpus(300, 40, 10, 7, topics=3)
         urn = urns.finite(20, 0.1, urns.per_word(0.1, 40))
-        handle = BACKEND.open(counts, urn, from_labels(counts, urn, random_labels(300, 20, 7)), how)
+        handle = BACKEND.open(
+            counts, urn, from_labels(counts, urn, random_labels(300, 20, 7)).assignment, how
+        )
         before = swept(handle, 1, 1)
         z = before.z.copy()
         assert handle.sweep(1, 2, lambda: True) is None
@@ -253,18 +259,18 @@ class TestAnySetting:
         planted = np.arange(400) % 5
         urn = urns.finite(10, 0.1, urns.per_word(0.1, 200))
         start = from_labels(counts, urn, random_labels(400, 10, moved(1)))
-        handle = BACKEND.open(counts, urn, start, how)
+        handle = BACKEND.open(counts, urn, start.assignment, how)
         for sweep in range(1, 41):
             state = swept(handle, moved(1), sweep)
         pure = sum(np.bincount(planted[state.z == k]).max() for k in np.unique(state.z))
         assert pure > 0.5 * 400  # by chance about 0.3; many documents have one word only
 
 
-def run(counts: Counts, how: How, burst: bool = True, alpha: float = 0.1) -> np.ndarray:
+def run(counts: Counts, how: SamplerOptions, burst: bool = True, alpha: float = 0.1) -> np.ndarray:
     """Labels after some sweeps."""
     urn = urns.finite(30, alpha, urns.per_word(0.1, counts.n_words), burst)
     state = from_labels(counts, urn, random_labels(counts.n_docs, 30, 1))
-    handle = BACKEND.open(counts, urn, state, how)
+    handle = BACKEND.open(counts, urn, state.assignment, how)
     for sweep in range(1, 6):
         state = swept(handle, 9, sweep)
     return state.z
@@ -294,11 +300,11 @@ OTHERS = {
 @pytest.mark.parametrize("sampler", ["uncollapsed", "em"])
 class TestRefusals:
     def test_the_finite_urn_is_taken(self, sampler):
-        assert BACKEND.supports(FINITE, How(sampler)) is None
+        assert BACKEND.supports(FINITE, SamplerOptions(sampler)) is None
 
     @pytest.mark.parametrize("urn", OTHERS)
     def test_other_urns_are_refused_in_a_sentence(self, sampler, urn):
-        refusal = BACKEND.supports(OTHERS[urn], How(sampler))
+        refusal = BACKEND.supports(OTHERS[urn], SamplerOptions(sampler))
         assert refusal.startswith(f"sampler={sampler!r} takes the finite urn alone")
         assert refusal.endswith("use sampler='gibbs' or 'blocked'.")
 
@@ -311,11 +317,11 @@ class TestRefusals:
         counts = random_corpus(50, 300, 5, 1)
         urn = urns.finite(1000, 0.1, urns.per_word(0.1, 300))
         with pytest.raises(Unsupported, match=r"300 words x 1000 clusters.*GiB.*fewer clusters"):
-            BACKEND.open(counts, urn, together(counts, urn), How(sampler))
+            BACKEND.open(counts, urn, together(counts, urn).assignment, SamplerOptions(sampler))
 
     def test_an_unknown_phi_is_refused(self, sampler):
         assert "'draw' or 'mean'; got 'median'" in BACKEND.supports(
-            FINITE, How(sampler, phi="median")
+            FINITE, SamplerOptions(sampler, phi="median")
         )
 
 
@@ -323,9 +329,9 @@ def test_the_mean_needs_room_for_documents_only():
     counts = random_corpus(50, 300, 5, 1)
     urn = urns.finite(NO_CAP // 2, 0.1, urns.per_word(0.1, 300))
     with pytest.raises(Unsupported):
-        BACKEND.open(counts, urn, together(counts, urn), DRAW)
-    handle = BACKEND.open(counts, urn, together(counts, urn), MEAN)
-    assert swept(handle, 1, 1).head[0] > 1
+        BACKEND.open(counts, urn, together(counts, urn).assignment, DRAW)
+    handle = BACKEND.open(counts, urn, together(counts, urn).assignment, MEAN)
+    assert swept(handle, 1, 1).n_open > 1
 
 
 def test_resumed_runs_are_the_same(tmp_path):

@@ -30,7 +30,8 @@ def seeded(urn: Urn, **weight_of: float) -> Urn:
     """seeded(urn, aab=0.5): an urn with a seed that weighs 0.5 and holds a twice and b once."""
     ids = [[string.ascii_lowercase.index(letter) for letter in words] for words in weight_of]
     bags = [np.unique(seed, return_counts=True) for seed in ids]
-    return urn._replace(
+    return urns.changed(
+        urn,
         seed_weight=np.array(list(weight_of.values())),
         seed_ptr=np.cumsum([0, *(word.size for word, _ in bags)]),
         seed_word=np.concatenate([word for word, _ in bags]).astype(np.int32),
@@ -42,7 +43,8 @@ def promoted(urn: Urn, amount: float, *related: str) -> Urn:
     """promoted(urn, 0.3, "abc"): an urn on which a promotes b and c by 0.3 each; b and c nothing."""
     of = {string.ascii_lowercase.index(word): words for word, *words in related}
     rows = [
-        sorted(string.ascii_lowercase.index(w) for w in of.get(i, [])) for i in range(urn.beta.size)
+        sorted(string.ascii_lowercase.index(w) for w in of.get(i, []))
+        for i in range(urn.words.beta.size)
     ]
     ptr = np.cumsum([0, *map(len, rows)])
     return urns.promoted(urn, amount, ptr, np.concatenate([np.zeros(0), *rows]))

@@ -68,7 +68,7 @@ def _cost(n_docs: int, n_clusters: int, urn_name: str, outliers: float) -> Row:
         ones = np.ones(n_clusters)
         urn = urns.seeded(urn, ones, np.arange(n_clusters + 1), (known * 5).astype(np.int32), ones)
     labels = np.unique(z, return_inverse=True)[1].astype(np.int32)
-    handle = BACKEND.open(counts, urn, state.from_labels(counts, urn, labels))
+    handle = BACKEND.open(counts, urn, state.from_labels(counts, urn, labels).assignment)
     seconds = []
     for sweep in range(1, 6):
         start = time.perf_counter()
@@ -78,7 +78,7 @@ def _cost(n_docs: int, n_clusters: int, urn_name: str, outliers: float) -> Row:
     laid = handle.state
     return {
         "ns": 1e9 * min(seconds[2:]) / n_docs,
-        "open": int(laid.head[0]),
+        "open": laid.n_open,
         "postings": float(laid.post_len[counts.word].sum() / n_docs),
         "moved": stats.moved,
         "tree_draws": stats.tree_draws,
@@ -105,7 +105,7 @@ def _floor(name: str, turns: int) -> Row:
     counts, urn = model._training.counts, model.model_.urn
     laid = rooms.from_labels(counts, urn, model.labels_.astype(np.int32))
     handle = GibbsChain(counts, urn, laid)
-    plain = rooms.relayout(urn, laid._replace(row_of=laid.row_of.copy()), row_bytes=0)
+    plain = rooms.relayout(urn, laid._replace(row_of=laid.row_of.copy()), row_bytes=0)[0]
     handle.state = rooms.from_labels(counts, urn, model.labels_.astype(np.int32))
     handle.derived, handle.scratch = handle._derive()
     score = np.zeros(plain.size.size)

@@ -20,7 +20,7 @@ from coterie.errors import InvalidInput, ModelFileError
 from coterie.kernels import tally as tally_kernels
 from coterie.model import Model, SeedClusters
 from coterie.state import from_labels, word_counts
-from coterie.urns import NO_CAP, Urn, check_room, process
+from coterie.urns import NO_CAP, Urn, changed, check_room, flat, process
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -58,15 +58,15 @@ def damaged(path: Path, what: str) -> ModelFileError:
 def model_arrays(model: Model) -> Arrays:
     """The arrays of a model; `read_model` is the way back."""
     urn, frozen = model.urn, model.frozen
-    uniform = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
+    uniform = urn.words.beta.size > 0 and bool((urn.words.beta == urn.words.beta[0]).all())
     arrays: Arrays = {name: getattr(frozen, name) for name in _KINDS if name != "beta"}
-    arrays["beta"] = urn.beta[:1] if uniform else urn.beta
+    arrays["beta"] = urn.words.beta[:1] if uniform else urn.words.beta
     if model.seeds is not None:
-        arrays |= {name: getattr(urn, name) for name in _SEEDS if name != "seed_cluster"}
+        arrays |= {name: flat(urn)[name] for name in _SEEDS if name != "seed_cluster"}
         arrays["seed_cluster"] = model.seeds.cluster
         arrays["seed_text"] = _as_bytes([model.seeds.names, model.seeds.unknown])
-    if urn.promotion:
-        arrays |= {name: getattr(urn, name) for name in _RELATED}
+    if urn.relations.promotion:
+        arrays |= {name: flat(urn)[name] for name in _RELATED}
     return arrays
 
 
@@ -74,12 +74,12 @@ def urn_numbers(model: Model) -> dict[str, Any]:
     """The rest of a model, as JSON."""
     urn = model.urn
     return {
-        "burst": urn.burst,
-        "size_prior": urn.size_prior,
-        "open_weight": urn.open_weight,
-        "cap": urn.cap,
-        "one": urn.one,
-        "promotion": urn.promotion,
+        "burst": urn.words.burstiness,
+        "size_prior": urn.sizes.prior,
+        "open_weight": urn.sizes.open_weight,
+        "cap": urn.sizes.cap,
+        "one": urn.words.one,
+        "promotion": urn.relations.promotion,
     }
 
 
@@ -110,7 +110,7 @@ def read_model(
     seeds = None
     if "seed_text" in arrays:
         urn, seeds = _seeds(path, urn, arrays, n_clusters)
-    if urn.promotion:
+    if urn.relations.promotion:
         urn = _relations(path, urn, arrays)
     model = Model.make(urn, size, total, ptr, cluster, held, words, seeds)
     found = size > 0
@@ -146,14 +146,14 @@ def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
     own = labels[counted]
     size = np.bincount(own, weight[counted], model.n_clusters)
     words = np.bincount(own, weight[counted] * length[counted].astype(float), model.n_clusters)
-    words *= model.urn.one
+    words *= model.urn.words.one
     if model.seeds is not None:
-        given = np.add.reduceat(model.urn.seed_count, model.urn.seed_ptr[:-1], dtype=np.int64)
+        given = np.add.reduceat(model.urn.seeds.tally, model.urn.seeds.ptr[:-1], dtype=np.int64)
         words[model.seeds.cluster] += given
     frozen = model.frozen
     few = (size > frozen.size).any() or (words > frozen.total).any()
     other = exact and (size != frozen.size).any()
-    other |= exact and not model.urn.promotion and (words != frozen.total).any()
+    other |= exact and not model.urn.relations.promotion and (words != frozen.total).any()
     if few or other:
         raise damaged(path, "its sizes and counts are not those of its labels")
     return {**per_row, **({"weight": weight} if exact else {})}
@@ -176,7 +176,7 @@ def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clu
     if not sane:
         raise damaged(path, "its urn makes no sense")
     changes: dict[str, Any] = {**whole, **{k: float(v) for k, v in numbers.items()}}
-    return process(1.0, beta)._replace(unit=1.0 / whole["one"], **changes)
+    return changed(process(1.0, beta), unit=1.0 / whole["one"], **changes)
 
 
 def _seeds(path: Path, urn: Urn, arrays: Arrays, n_clusters: int) -> tuple[Urn, SeedClusters]:
@@ -192,14 +192,14 @@ def _seeds(path: Path, urn: Urn, arrays: Arrays, n_clusters: int) -> tuple[Urn, 
         and _is_ptr(ptr, word.size)
         and bool((np.diff(ptr) > 0).all())
         and word.size == count.size
-        and _within(word, 0, urn.beta.size)
+        and _within(word, 0, urn.words.beta.size)
         and bool((count > 0).all() and (weight >= 0).all() and (weight <= 1e100).all())
         and _within(cluster, 0, n_clusters)
         and np.unique(cluster).size == cluster.size
     )
     if not ok:
         raise damaged(path, "its seeds do not fit together")
-    urn = urn._replace(seed_weight=weight, seed_ptr=ptr, seed_word=word, seed_count=count)
+    urn = changed(urn, seed_weight=weight, seed_ptr=ptr, seed_word=word, seed_count=count)
     return urn, SeedClusters(tuple(names), cluster, tuple(map(tuple, unknown)))
 
 
@@ -207,13 +207,13 @@ def _relations(path: Path, urn: Urn, arrays: Arrays) -> Urn:
     ptr, word = (arrays.get(name, np.zeros((0, 0))) for name in _RELATED)
     ok = (
         _are(arrays, _RELATED)
-        and ptr.size == urn.beta.size + 1
+        and ptr.size == urn.words.beta.size + 1
         and _is_ptr(ptr, word.size)
-        and _within(word, 0, urn.beta.size)
+        and _within(word, 0, urn.words.beta.size)
     )
     if not ok:
         raise damaged(path, "its related words do not fit together")
-    return urn._replace(relate_ptr=ptr, relate_word=word)
+    return changed(urn, relate_ptr=ptr, relate_word=word)
 
 
 def _are(arrays: Arrays, kinds: dict[str, Any]) -> bool:
@@ -281,13 +281,13 @@ def promoting_arrays(promoting: Any) -> Arrays:
 
 def read_promoting(path: Path, arrays: Arrays, model: Model, n_rows: int) -> Any:
     """The way back: a sparse matrix of training rows x words, or None for other urns."""
-    if not model.urn.promotion and "promoting_ptr" not in arrays:
+    if not model.urn.relations.promotion and "promoting_ptr" not in arrays:
         return None
-    if not model.urn.promotion or "promoting_ptr" not in arrays:
+    if not model.urn.relations.promotion or "promoting_ptr" not in arrays:
         raise damaged(path, "what its words promote does not fit its urn")
     ptr, word = arrays["promoting_ptr"], arrays.get("promoting_word", np.zeros((0, 0)))
     kinds = {"promoting_ptr": np.int64, "promoting_word": np.int32}
-    n_words = model.urn.beta.size
+    n_words = model.urn.words.beta.size
     ok = (
         _are(arrays, kinds)
         and ptr.size == n_rows + 1
@@ -323,7 +323,7 @@ def read_corpus(path: Path, arrays: Arrays, model: Model, per_row: Arrays) -> Co
         "doc_weight": np.int64,
     }
     rows, ptr, word, tally, weight = (arrays.get(name, np.zeros((0, 0))) for name in kinds)
-    n_words = model.urn.beta.size
+    n_words = model.urn.words.beta.size
     ok = (
         _are(arrays, kinds)
         and rows.size == per_row["labels"].size
@@ -353,7 +353,7 @@ def _makes(model: Model, corpus: Corpus, per_row: Arrays) -> bool:
     same_rows = (
         np.array_equal(corpus.per_row(labels, -1), per_row["labels"])
         and np.array_equal(corpus.per_row(corpus.counts.length, 0), per_row["length"])
-        and not model.urn.promotion
+        and not model.urn.relations.promotion
     )
     if not same_rows:
         return False
@@ -364,7 +364,7 @@ def _makes(model: Model, corpus: Corpus, per_row: Arrays) -> bool:
         return False
     slot_of, frozen = model.slots(np.arange(model.n_clusters)), model.frozen
     state = from_labels(corpus.counts, model.urn, slot_of[labels])
-    if state.head[0] != model.n_clusters:
+    if state.n_open != model.n_clusters:
         return False
     cluster_of = np.full(state.size.size, -1, np.int32)
     cluster_of[slot_of] = np.arange(model.n_clusters)

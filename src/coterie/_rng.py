@@ -12,9 +12,29 @@ top 53 bits make a float64 in [0, 1).
 
 `kernels/_common.py` holds the compiled twin; a test compares the two bit for bit.
 Sweep 0 is the start (the first assignment); sampling sweeps count from 1.
+
+Every use of a random number is registered below, in `DRAWS`, and no two uses share an address.
+
+How a number becomes a cluster under `sampler="blocked"`, the same on every backend:
+
+1. A cluster has a slot: 0, 1, ... The seeds are the first. The documents of a block are weighed
+   against the counts at the block's start, each with itself taken out.
+2. Cumulate the weights over the slots in ascending order; the weight of a new cluster (all empty ones
+   together) comes last. The cluster drawn is the first whose cumulated weight is above u times the
+   total, where u is the document's one number, at `DRAW_ONE`.
+3. A document that is alone in its cluster and draws a new one stays. Every other document that draws
+   a new one opens the lowest free slot, in the order of the scan. Where a finite urn has none left,
+   these documents share the slots that the block opened, in turn.
+4. Then all documents move, and slots without documents become free (never those of seeds).
+5. Slots are renamed only before a sweep: when `state.wants_relayout` says so (sweeps 2, 3 and 4, every
+   eighth, and when fewer than four fifths of the slots up to the highest are open), the open ones become
+   0, 1, ... in their order.
+6. Which documents form a block, and their order, follows from their number (`backends/_blocked.py`).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +53,42 @@ TEST_VECTORS: dict[tuple[int, int, int, int], float] = {
     (20140824, 30, 11108, 64): 0.4681572462140823,
     (2**64 - 1, 2**31, 2**40, 65): 0.9002284785192045,
 }
+
+
+class Draws(NamedTuple):
+    """A use of random numbers: the addresses it takes within (key, sweep, document)."""
+
+    first: int
+    n: int
+    use: str
+
+
+DRAW_TRY = 0
+DRAW_ONE = 64
+DRAW_FLAG = 65
+DRAW_TREE = 2**32
+DRAW_STEP = 2**33
+DRAW_SCAN = 2**40
+
+DRAWS = (
+    Draws(DRAW_TRY, 64, "gibbs: two numbers for each try of the envelope; start: the first labels"),
+    Draws(DRAW_ONE, 1, "the one number of a sum over all clusters: blocked, uncollapsed, gibbs"),
+    Draws(DRAW_FLAG, 2**32 - 65, "promoted urn: one number per distinct word of the document"),
+    Draws(DRAW_TREE, 32, "gibbs: one number for each try of the tree"),
+    Draws(
+        DRAW_STEP, 2**33, "metropolis: a step, which folds the numbers of STEP_DRAWS in after this"
+    ),
+    Draws(DRAW_SCAN, 1, 'scan="random": the place of the document in the order of the sweep'),
+)
+STEP_ENTRY, STEP_ACCEPT = 65, 66
+STEP_DRAWS = (
+    *(draws for draws in DRAWS if draws.first in (DRAW_TRY, DRAW_ONE, DRAW_TREE)),
+    Draws(STEP_ENTRY, 1, "metropolis: which entry of the proposal"),
+    Draws(STEP_ACCEPT, 1, "metropolis: whether it is accepted"),
+)
+# Gammas come from NumPy's Philox, whose key is (key, one of these) and whose counter begins at
+# (0, 0, cluster, sweep).
+PHILOX_PHI, PHILOX_THETA = 0, 1
 
 
 def mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

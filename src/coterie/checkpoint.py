@@ -1,8 +1,9 @@
 """Checkpoints: a run in one file, written so that a kill at any moment leaves a whole one.
 
 A run is a pure function of data, urn, start and key, so going on from a checkpoint gives the very
-labels an uninterrupted run gives. The file is safetensors: arrays of the state, and the trace and
-a digest as text. Reading it runs no code.
+labels an uninterrupted run gives. The file is safetensors: the arrays of the assignment, what the chain
+remembers beyond it, and as text the trace, the learned values and a digest. Another backend can go on
+from the assignment alone. Reading a checkpoint runs no code.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ import numpy.typing as npt
 from coterie import _disk
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError
-from coterie.state import State, is_sound
+from coterie.state import Assignment, is_possible
+from coterie.steps import Learned
 from coterie.trace import Trace
-from coterie.urns import Urn
+from coterie.urns import Urn, flat
 
-SCHEMA = 2
-MEMORY = "memory."  # before the names of what a backend remembers beyond the state
+SCHEMA = 3
+MEMORY = "memory."  # before the names of what a chain remembers beyond the assignment
+ASSIGNMENT = ("labels", "flag", "id")  # what the rest of it follows from
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -34,11 +37,13 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 class Saved(NamedTuple):
     """A run as far as it got."""
 
-    state: State
+    assignment: Assignment
     trace: Trace
     key: int
     elapsed: float  # seconds, over all sittings
-    memory: dict[str, npt.NDArray[Any]]  # the backend's; it judges that itself
+    learned: Mapping[str, Learned]  # by the name of the step
+    kind: str  # of the chain whose memory this is,
+    memory: dict[str, npt.NDArray[Any]]  # which judges it itself
 
 
 def fingerprint(counts: Counts, urn: Urn, settings: Mapping[str, Any]) -> str:
@@ -47,7 +52,7 @@ def fingerprint(counts: Counts, urn: Urn, settings: Mapping[str, Any]) -> str:
     Every part is written with its name and its length, so that no two lists of parts read the same.
     """
     digest = hashlib.blake2b(digest_size=16)
-    parts = {**counts._asdict(), **urn._asdict(), **settings}
+    parts = {**counts._asdict(), **flat(urn), **settings}
     for name, part in parts.items():
         head, body = f"{name} {type(part).__name__}", memoryview(repr(part).encode())
         if isinstance(part, np.ndarray):
@@ -82,8 +87,12 @@ def write(place: _disk.Claim, mark: str, run: Saved) -> None:
         "elapsed": repr(run.elapsed),
         "trace": json.dumps(list(run.trace)),
         "notes": json.dumps(run.trace.notes),
+        "learned": json.dumps(run.learned),
+        "next_id": str(run.assignment.next_id),
+        "kind": run.kind,
     }
-    arrays = run.state._asdict() | {MEMORY + name: array for name, array in run.memory.items()}
+    arrays: dict[str, npt.NDArray[Any]] = {n: getattr(run.assignment, n) for n in ASSIGNMENT}
+    arrays |= {MEMORY + name: array for name, array in run.memory.items()}
     about["digest"] = _digest(arrays, about)
     place.rewrite(save(arrays, metadata=about))
 
@@ -95,10 +104,10 @@ def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Save
     arrays, about = open_tensors(path)
     if about.get("schema") != str(SCHEMA) or not _is_complete(arrays):
         raise ModelFileError(
-            f"{path} is not a checkpoint this version of coterie can read; delete it to start anew."
+            f"{path} is not a checkpoint this version of coterie can read; delete it to start again."
         )
     if about.pop("digest", "") != _digest(arrays, about):
-        raise ModelFileError(f"{path} is damaged (its checksum differs); delete it to start anew.")
+        raise ModelFileError(f"{path} is damaged (its checksum differs); delete it to start again.")
     if about.get("mark") != mark:
         raise InvalidInput(
             f"The checkpoint {path} belongs to other data, parameters or seed; delete it, or name"
@@ -107,29 +116,40 @@ def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Save
     try:
         trace = Trace.read(json.loads(about["trace"]), json.loads(about["notes"]))
         key, elapsed = int(about["key"]), float(about["elapsed"])
-    except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
+        learned, next_id = _learned(json.loads(about["learned"])), int(about["next_id"])
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError, AttributeError):
         raise misfit(path) from None
     if len(trace) > n_sweeps:
         raise InvalidInput(
             f"The checkpoint {path} already holds {len(trace)} sweeps, more than n_sweeps={n_sweeps};"
             " raise n_sweeps, or delete the file."
         )
-    memory = {n.removeprefix(MEMORY): arrays.pop(n) for n in set(arrays) - set(State._fields)}
-    state = State(**arrays)
+    memory = {n.removeprefix(MEMORY): arrays.pop(n) for n in set(arrays) - set(ASSIGNMENT)}
+    labels, flag, ids = (arrays[name] for name in ASSIGNMENT)
+    counted = np.zeros(ids.shape, np.int64)  # sizes and totals follow from the labels
+    found = Assignment(labels, counted, counted, flag, ids, next_id)
     sane = 0 <= key < 2**64 and 0 <= elapsed < math.inf and len(trace)
-    if not sane or not is_sound(counts, urn, state):
+    if not sane or not is_possible(counts, urn, found):
         raise misfit(path)
-    return Saved(state, trace, key, elapsed, memory)
+    return Saved(found, trace, key, elapsed, learned, about.get("kind", ""), memory)
+
+
+def _learned(found: Any) -> dict[str, dict[str, float]]:
+    """What steps learned: names of steps, and for each of them names and finite numbers."""
+    values = {str(step): {str(n): float(v) for n, v in row.items()} for step, row in found.items()}
+    if not all(math.isfinite(v) for row in values.values() for v in row.values()):
+        raise ValueError("a learned value that is no number")
+    return values
 
 
 def misfit(path: Path) -> ModelFileError:
     """The refusal of a checkpoint that says what cannot be."""
-    return ModelFileError(f"{path} does not fit the data it names; delete it to start anew.")
+    return ModelFileError(f"{path} does not fit the data it names; delete it to start again.")
 
 
 def _is_complete(arrays: Arrays) -> bool:
-    others = set(arrays) - set(State._fields)
-    whole = len(arrays) - len(others) == len(State._fields)
+    others = set(arrays) - set(ASSIGNMENT)
+    whole = len(arrays) - len(others) == len(ASSIGNMENT)
     return whole and all(name.startswith(MEMORY) for name in others)
 
 

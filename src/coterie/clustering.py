@@ -18,7 +18,8 @@ from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
-from coterie.model import Model, Own, cluster_names, most_typical
+from coterie.frozen import LeaveOut
+from coterie.model import Model, cluster_names, most_typical
 from coterie.report.clean import tame
 from coterie.sampler import Stop
 from coterie.seeds.report import SeedReport, seed_report
@@ -108,7 +109,7 @@ class Clustering:
     @cached_property
     def outlier_score(self) -> Floats:
         """Nats per word by which a cluster of its own would explain a row better; NaN without words."""
-        scores = self.model.outlier_scores(self.corpus.counts, Own(self._per_document))
+        scores = self.model.outlier_scores(self.corpus.counts, LeaveOut(self._per_document))
         return self.corpus.per_row(scores, math.nan)
 
     @cached_property
@@ -277,7 +278,7 @@ class Clustering:
             fitted={
                 "converged": self.converged,
                 "stop_reason": self.reason,
-                "n_features_in": self.model.urn.beta.size,
+                "n_features_in": self.model.urn.words.beta.size,
                 "learnt_from": "texts",
                 "vectorizer": self.vectorizer.to_dict(),
                 "notes": [_sentence.to_json(note) for note in self.notes],

@@ -16,13 +16,13 @@ import numpy as np
 from coterie import _allowed, _rng, sampler, urns
 from coterie._allowed import Rule, either, nothing, number, whole
 from coterie._sentence import Name, Sentence, parameter
-from coterie.backends import How, get_backend
+from coterie.backends import SamplerOptions, get_backend, threads
 from coterie.clustering import ADDED, Clustering, Labels, Setting
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, concerning
-from coterie.model import Model, threads
+from coterie.model import Model
 from coterie.seeds import EncodedSeeds, read
-from coterie.state import State, from_labels
+from coterie.state import Assignment, from_labels
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 
@@ -161,7 +161,7 @@ def cluster(
         n_sweeps=n_sweeps,
         init="random" if known is None else "anchored",
         key=_rng.key_from_seed(random_state),
-        how=How("auto", n_jobs=threads(n_jobs)),
+        options=SamplerOptions("auto", n_jobs=threads(n_jobs)),
         tol=TOL,
         max_time=max_time,
         callbacks=tuple(callbacks),
@@ -170,9 +170,9 @@ def cluster(
     run = sampler.run(corpus.counts, urn, plan, get_backend())
     enter("settling")
     model, labels, agreement = settle(
-        corpus.counts, urn, run.state, vectorizer.words, n_jobs, known
+        corpus.counts, run.urn, run.assignment, vectorizer.words, n_jobs, known
     )
-    n_seeds = urn.seed_weight.size
+    n_seeds = urn.seeds.weight.size
     found, room = model.n_clusters - n_seeds, cap - n_seeds
     if found >= 0.9 * room:
         beside = " beside the seeds" if n_seeds else ""
@@ -218,10 +218,11 @@ def default_repeat(pseudo_words: float) -> int:
 
 
 def _planted(urn: urns.Urn, seeds: EncodedSeeds, counts: Counts) -> urns.Urn:
-    if urn.cap < len(seeds.names):
+    if urn.sizes.cap < len(seeds.names):
         raise InvalidInput(
             parameter("n_clusters", "cluster")
-            + f" is {urn.cap}, but there are {len(seeds.names)} seeds; allow at least as many clusters."
+            + f" is {urn.sizes.cap}, but there are {len(seeds.names)} seeds; allow at least as many"
+            " clusters."
         )
     urn = urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count)
     urns.check_room(urn, counts)
@@ -255,7 +256,7 @@ def _about(seeds: EncodedSeeds) -> list[str]:
 def settle(
     counts: Counts,
     urn: urns.Urn,
-    state: State,
+    assignment: Assignment,
     words: list[str],
     n_jobs: int | None = None,
     seeds: EncodedSeeds | None = None,
@@ -266,15 +267,15 @@ def settle(
     model's own prediction: 1 when a fixed point was reached.
     """
     named = () if seeds is None else (seeds.names, seeds.unknown)
-    model, cluster_of = Model.freeze(urn, state, words, *named)
-    labels = cluster_of[state.z].astype(np.int64)
+    model, cluster_of = Model.freeze(urn, counts, assignment, words, *named)
+    labels = cluster_of[assignment.labels].astype(np.int64)
     for _ in range(PASSES):
         best = model.predict(counts, n_jobs=n_jobs)
         if (best == labels).all():
             return model, labels, 1.0
-        state = from_labels(counts, urn, model.slots(best))
-        model, cluster_of = Model.freeze(urn, state, words, *named)
-        labels = cluster_of[state.z].astype(np.int64)
+        assignment = from_labels(counts, urn, model.slots(best)).assignment
+        model, cluster_of = Model.freeze(urn, counts, assignment, words, *named)
+        labels = cluster_of[assignment.labels].astype(np.int64)
     agree = model.predict(counts, n_jobs=n_jobs) == labels
     return model, labels, float(np.average(agree, weights=counts.weight))
 
@@ -283,12 +284,12 @@ def _settings(
     urn: urns.Urn, auto: bool, alpha: float, beta: float, run: sampler.Run, seed: int
 ) -> list[Setting]:
     why_cap = "8 times the square root of the number of texts, 1000 at most" if auto else "as asked"
-    why_cap += ", and the seeds" if auto and urn.seed_weight.size else ""
+    why_cap += ", and the seeds" if auto and urn.seeds.weight.size else ""
     stopped = {"sweeps": "as many as allowed", "settled": "nothing got better any more"}.get(
         run.stop.kind, run.stop.words
     )
     return [
-        Setting("clusters at most", str(urn.cap), f"{why_cap}; those not needed die out"),
+        Setting("clusters at most", str(urn.sizes.cap), f"{why_cap}; those not needed die out"),
         Setting("beta", f"{beta:g}", "how much two texts may differ: larger gives fewer clusters"),
         Setting("alpha", f"{alpha:g}", "how readily a text opens a cluster of its own"),
         Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),

@@ -7,9 +7,7 @@ All weights are relative to an empty cluster, in nats, as everywhere in coterie.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,35 +17,16 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
+from coterie.backends import get_backend
 from coterie.counts import Corpus, Counts
-from coterie.kernels import fixed
-from coterie.state import State, word_counts
+from coterie.frozen import Frozen, LeaveOut
+from coterie.state import Assignment, from_assignment, word_counts
 from coterie.urns import Urn
 
 SEPARATOR = " · "  # between the words of a cluster's name
-CHUNK_BYTES = 16 * 2**20  # log weights held at once by each thread
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-
-class Frozen(NamedTuple):
-    """Sizes and word counts in the form the scoring kernel reads: a CSR over words."""
-
-    size: Ints  # (clusters,) m_k
-    prior: Floats  # (clusters,) what is added to it: alpha of the finite urn, a seed's own weight
-    total: Ints  # (clusters,) n_k
-    ptr: Ints  # (words + 1,)
-    cluster: npt.NDArray[np.int32]
-    held: npt.NDArray[np.int32]  # n_kw > 0
-    gain: Floats  # ln(1 + n_kw / b_w)
-
-
-class Own(NamedTuple):
-    """Documents that are in the model's counts: each is left out when it is judged."""
-
-    cluster: Ints  # (documents,) the cluster it is counted in, or -1
-    flag: npt.NDArray[np.uint8] | None = None  # (entries,) which of its words promote
 
 
 class SeedClusters(NamedTuple):
@@ -66,6 +45,7 @@ class Model:
     frozen: Frozen
     words: list[str] | None
     seeds: SeedClusters | None = None
+    backend: str = "auto"  # where it scores
 
     @staticmethod
     def make(
@@ -79,41 +59,43 @@ class Model:
         seeds: SeedClusters | None = None,
     ) -> Model:
         """Put a model together from plain arrays."""
-        rate = np.repeat(urn.unit / urn.beta, np.diff(ptr))
+        rate = np.repeat(urn.words.unit / urn.words.beta, np.diff(ptr))
         gain = np.log1p(held * rate)
-        prior = np.full(size.size, urn.size_prior)
+        prior = np.full(size.size, urn.sizes.prior)
         if seeds is not None:
-            prior[seeds.cluster] = urn.seed_weight
+            prior[seeds.cluster] = urn.seeds.weight
         return Model(urn, Frozen(size, prior, total, ptr, cluster, held, gain), words, seeds)
 
     @staticmethod
     def freeze(
         urn: Urn,
-        state: State,
+        counts: Counts,
+        assignment: Assignment,
         words: list[str] | None,
         names: Sequence[str] = (),
         unknown: Sequence[Sequence[str]] = (),
     ) -> tuple[Model, npt.NDArray[np.int32]]:
-        """The model of a state, and the cluster of each slot (-1: closed).
+        """The model of an assignment, and the cluster of each slot (-1: closed).
 
         `names` are those of the seeds, which stay even if they found no document; `unknown` their
         words that are in no document.
         """
-        open_slots = np.sort(state.order[: state.head[0]])
+        state = from_assignment(counts, urn, assignment)
+        open_slots = assignment.open_slots
         by_size = open_slots[np.argsort(-state.size[open_slots], kind="stable")]
-        cluster_of = np.full(state.size.size, -1, np.int32)
+        cluster_of = np.full(max(state.size.size, assignment.id.size), -1, np.int32)
         cluster_of[by_size] = np.arange(by_size.size)
         ptr, cluster, held = word_counts(state, cluster_of)
         size, total = state.size[by_size], state.total[by_size]
         seeds = None
-        if urn.seed_weight.size:
-            of_seed = cluster_of[: urn.seed_weight.size].astype(np.int64)
+        if urn.seeds.weight.size:
+            of_seed = cluster_of[: urn.seeds.weight.size].astype(np.int64)
             seeds = SeedClusters(tuple(names), of_seed, tuple(map(tuple, unknown)))
         return Model.make(urn, size, total, ptr, cluster, held, words, seeds), cluster_of
 
     def slots(self, labels: Ints) -> npt.NDArray[np.int32]:
         """Slots to count these labels in: the seeds first, then the other clusters in use."""
-        n_seeds = self.urn.seed_weight.size
+        n_seeds = self.urn.seeds.weight.size
         slot_of = np.full(self.n_clusters, -1, np.int32)
         if self.seeds is not None:
             slot_of[self.seeds.cluster] = np.arange(n_seeds)
@@ -130,12 +112,12 @@ class Model:
     @property
     def n_words(self) -> int:
         """Words the model knows, V."""
-        return int(self.urn.beta.size)
+        return int(self.urn.words.beta.size)
 
     @cached_property
     def log_fresh(self) -> float:
         """ln weight of a cluster of its own: the process's alpha; for the finite urn one document's."""
-        return math.log(self.urn.open_weight) if self.urn.open_weight > 0.0 else 0.0
+        return math.log(self.urn.sizes.open_weight) if self.urn.sizes.open_weight > 0.0 else 0.0
 
     @cached_property
     def word_cluster(self) -> Any:
@@ -151,11 +133,11 @@ class Model:
         """
         urn, held = self.urn, self.word_cluster.T.tocsr().astype(np.int64)
         if self.seeds is not None:
-            seed = np.repeat(self.seeds.cluster, np.diff(urn.seed_ptr))
-            given = (urn.seed_count.astype(np.int64), (seed, urn.seed_word))
+            seed = np.repeat(self.seeds.cluster, np.diff(urn.seeds.ptr))
+            given = (urn.seeds.tally.astype(np.int64), (seed, urn.seeds.word))
             held = (held - sparse.csr_matrix(given, held.shape)).tocsr()
             held.eliminate_zeros()
-        return held if urn.one == 1 else held * urn.unit
+        return held if urn.words.one == 1 else held * urn.words.unit
 
     @cached_property
     def word_share(self) -> Floats:
@@ -163,18 +145,20 @@ class Model:
         held = np.asarray(self.word_cluster.sum(axis=1, dtype=np.int64)).ravel()
         return np.asarray(np.maximum(held, 1) / max(int(held.sum()), 1))
 
-    def predict(self, counts: Counts, own: Own | None = None, n_jobs: int | None = None) -> Ints:
-        """The most probable cluster of each document, those that are the model's `own` left out."""
+    def predict(
+        self, counts: Counts, leave_out: LeaveOut | None = None, n_jobs: int | None = None
+    ) -> Ints:
+        """The most probable cluster of each document, those in `leave_out` without themselves."""
         best = np.empty(counts.n_docs, np.int64)
 
         def take(rows: Ints, scores: Floats) -> None:
             best[rows] = scores.argmax(axis=1)
 
-        self._for_chunks(counts, own, False, n_jobs, take)
+        self._for_chunks(counts, leave_out, False, n_jobs, take)
         return best
 
     def probabilities(
-        self, counts: Counts, own: Own | None = None, n_jobs: int | None = None
+        self, counts: Counts, leave_out: LeaveOut | None = None, n_jobs: int | None = None
     ) -> Floats:
         """p(cluster | document) over the clusters in use; a row of 0 where no cluster is left."""
         out = np.empty((counts.n_docs, self.n_clusters))
@@ -185,7 +169,7 @@ class Model:
             total = weights.sum(axis=1, keepdims=True)
             out[rows] = weights / np.where(total > 0.0, total, 1.0)
 
-        self._for_chunks(counts, own, False, n_jobs, take)
+        self._for_chunks(counts, leave_out, False, n_jobs, take)
         return out
 
     def word_sums(self, counts: Counts) -> Floats:
@@ -194,12 +178,14 @@ class Model:
         GPU-DMM's SW representation: softer than `probabilities`, which multiplies.
         """
         f, urn = self.frozen, self.urn
-        rate = (f.size + f.prior) / (f.total * urn.unit + urn.beta_sum)
-        weighted = self.word_cluster.multiply(rate * urn.unit).tocsr()  # less the part from beta
-        norm = np.asarray(weighted.sum(axis=1)).ravel() + urn.beta * rate.sum()
+        rate = (f.size + f.prior) / (f.total * urn.words.unit + urn.words.beta_sum)
+        weighted = self.word_cluster.multiply(
+            rate * urn.words.unit
+        ).tocsr()  # less the part from beta
+        norm = np.asarray(weighted.sum(axis=1)).ravel() + urn.words.beta * rate.sum()
         share = counts.tally / np.repeat(counts.length, np.diff(counts.ptr)) / norm[counts.word]
         texts = sparse.csr_matrix((share, counts.word, counts.ptr), (counts.n_docs, norm.size))
-        return np.asarray((texts @ weighted).todense() + np.outer(texts @ urn.beta, rate))
+        return np.asarray((texts @ weighted).todense() + np.outer(texts @ urn.words.beta, rate))
 
     def best_probability(self, counts: Counts, n_jobs: int | None = None) -> Floats:
         """p(cluster | document) of the most probable cluster of each document."""
@@ -227,10 +213,12 @@ class Model:
         self._for_chunks(counts, None, False, None, keep)
         ranked = np.argsort(-scores[0], kind="stable")
         best, second = int(ranked[0]), int(ranked[:2][-1])
-        held = np.asarray(self.word_cluster[counts.word][:, [best, second]].todense()) * urn.unit
-        beta, c = urn.beta[counts.word][:, None], counts.tally[:, None]
+        held = (
+            np.asarray(self.word_cluster[counts.word][:, [best, second]].todense()) * urn.words.unit
+        )
+        beta, c = urn.words.beta[counts.word][:, None], counts.tally[:, None]
         gain = gammaln(held + beta + c) - gammaln(held + beta)
-        if urn.burst == 0.0:
+        if urn.words.burstiness == 0.0:
             gain = c * np.log(held + beta)
         per_word = gain[:, 0] - gain[:, 1]
         total = scores[0, best] - scores[0, second]
@@ -240,7 +228,7 @@ class Model:
         return best, second, per_word, size
 
     def outlier_scores(
-        self, counts: Counts, own: Own | None = None, n_jobs: int | None = None
+        self, counts: Counts, leave_out: LeaveOut | None = None, n_jobs: int | None = None
     ) -> Floats:
         """Nats per word by which a cluster of its own explains a document better than all."""
         out = np.empty(counts.n_docs)
@@ -248,19 +236,19 @@ class Model:
         def take(rows: Ints, scores: Floats) -> None:
             out[rows] = (self.log_fresh - logsumexp(scores, axis=1)) / counts.length[rows]
 
-        self._for_chunks(counts, own, False, n_jobs, take)
+        self._for_chunks(counts, leave_out, False, n_jobs, take)
         return out
 
     def log_likelihood(self, counts: Counts, n_jobs: int | None = None) -> Floats:
         """ln sum_k theta_k prod_w phi_kw^c_w of each document, theta and phi at posterior means."""
         urn = self.urn
         n_docs = float(self.frozen.size.sum())
-        fresh = urn.open_weight + urn.size_prior * (urn.cap - self.n_clusters)
-        seeds = float(urn.seed_weight.sum()) - urn.size_prior * urn.seed_weight.size
-        mass = n_docs + urn.open_weight + urn.size_prior * urn.cap + seeds
+        fresh = urn.sizes.open_weight + urn.sizes.prior * (urn.sizes.cap - self.n_clusters)
+        seeds = float(urn.seeds.weight.sum()) - urn.sizes.prior * urn.seeds.weight.size
+        mass = n_docs + urn.sizes.open_weight + urn.sizes.prior * urn.sizes.cap + seeds
         log_fresh = math.log(fresh) if fresh > 0.0 else -math.inf
         empty = np.add.reduceat(
-            counts.tally * np.log(urn.beta / urn.beta_sum)[counts.word], counts.ptr[:-1]
+            counts.tally * np.log(urn.words.beta / urn.words.beta_sum)[counts.word], counts.ptr[:-1]
         )
         out = np.empty(counts.n_docs)
 
@@ -273,10 +261,10 @@ class Model:
     def word_matrix(self) -> Floats:
         """phi, the posterior mean of p(word | cluster): clusters x words, dense."""
         f, urn = self.frozen, self.urn
-        phi = np.tile(urn.beta, (self.n_clusters, 1))
+        phi = np.tile(urn.words.beta, (self.n_clusters, 1))
         word = np.repeat(np.arange(f.ptr.size - 1), np.diff(f.ptr))
-        phi[f.cluster, word] += f.held * urn.unit
-        return phi / (f.total * urn.unit + urn.beta_sum)[:, None]
+        phi[f.cluster, word] += f.held * urn.words.unit
+        return phi / (f.total * urn.words.unit + urn.words.beta_sum)[:, None]
 
     def top_words(self, n: int, by: str) -> list[list[tuple[int, float]]]:
         """For each cluster its n first words (ids) and their values; only words it holds.
@@ -286,7 +274,9 @@ class Model:
         """
         f, urn = self.frozen, self.urn
         word = np.repeat(np.arange(f.ptr.size - 1), np.diff(f.ptr))
-        phi = (f.held * urn.unit + urn.beta[word]) / (f.total * urn.unit + urn.beta_sum)[f.cluster]
+        phi = (f.held * urn.words.unit + urn.words.beta[word]) / (
+            f.total * urn.words.unit + urn.words.beta_sum
+        )[f.cluster]
         value = phi
         if by == "distinct":
             value = phi * np.log(phi / self.word_share[word])
@@ -305,44 +295,23 @@ class Model:
         f, urn = self.frozen, self.urn
         cluster = np.repeat(labels, np.diff(counts.ptr))
         held = np.asarray(self.word_cluster[counts.word, cluster]).ravel()
-        phi = (held * urn.unit + urn.beta[counts.word]) / (f.total * urn.unit + urn.beta_sum)[
-            cluster
-        ]
+        phi = (held * urn.words.unit + urn.words.beta[counts.word]) / (
+            f.total * urn.words.unit + urn.words.beta_sum
+        )[cluster]
         gain = counts.tally * phi * np.log(phi / self.word_share[counts.word])
         return np.asarray(np.add.reduceat(gain, counts.ptr[:-1]) / counts.length)
 
     def _for_chunks(
         self,
         counts: Counts,
-        own: Own | None,
-        draw_phi: bool,
+        leave_out: LeaveOut | None,
+        at_mean: bool,
         n_jobs: int | None,
         take: Callable[[Ints, Floats], None],
     ) -> None:
-        """Score documents in chunks of similar length; the same for any number of threads."""
-        order = np.argsort(counts.length, kind="stable")
-        own = own or Own(np.full(counts.n_docs, -1, np.int64))
-        flag = np.zeros(0, np.uint8) if own.flag is None else own.flag
-        size = max(1, CHUNK_BYTES // (8 * max(self.n_clusters, 1)))
-
-        def work(start: int) -> None:
-            rows = order[start : start + size]
-            scores = np.empty((rows.size, self.n_clusters))
-            base = np.empty(self.n_clusters)
-            given = np.zeros(self.urn.beta.size if flag.size else 0, np.int64)
-            of, urn = self.frozen, self.urn
-            mine = own.cluster[rows]
-            fixed.score(counts, urn, of, rows, mine, flag, given, draw_phi, scores, base)
-            take(rows, scores)
-
-        n_threads = threads(n_jobs)
-        starts = range(0, counts.n_docs, size)
-        if n_threads == 1 or len(starts) == 1:
-            for start in starts:
-                work(start)
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(work, starts))
+        """Weigh documents on this model's backend, some at a time."""
+        backend = get_backend(self.backend)
+        backend.score(counts, self.urn, self.frozen, take, leave_out, at_mean, n_jobs)
 
 
 def promoting_words(corpus: Corpus, flag: npt.NDArray[np.uint8]) -> Any:
@@ -407,12 +376,3 @@ def cluster_names(
         found.append(of_seed.get(k, name))
         taken.add(found[-1])
     return found
-
-
-def threads(n_jobs: int | None) -> int:
-    """scikit-learn's meaning: None is 1, -1 is every core this process may use."""
-    if n_jobs is None:
-        return 1
-    may_use = getattr(os, "sched_getaffinity", None)  # not everywhere
-    cores = len(may_use(0)) if may_use else os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

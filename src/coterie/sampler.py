@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from coterie import checkpoint
 from coterie._disk import Claim
 from coterie._system import noted_interrupts
-from coterie.backends.base import DEFAULT, Backend, How
+from coterie.backends.base import DEFAULT, Backend, Chain, SamplerOptions
 from coterie.counts import Counts
 from coterie.errors import Unsupported
-from coterie.start import Init, first_state
-from coterie.state import State
+from coterie.start import Init, first_assignment
+from coterie.state import Assignment
+from coterie.steps import Learned, Moment, Step
 from coterie.trace import SweepRecord, Trace, record
 from coterie.urns import Urn
 
@@ -31,12 +32,13 @@ class Plan(NamedTuple):
     n_sweeps: int
     init: Init
     key: int | None  # None: drawn from the system, or taken from the checkpoint
-    how: How = DEFAULT
+    options: SamplerOptions = DEFAULT
     tol: float | None = None
     max_time: float | None = None
     callbacks: Sequence[Callable[[Event], Any]] = ()
     checkpoint: Path | None = None
     checkpoint_every: int = 1
+    steps: Sequence[Step] = ()  # between sweeps, in this order
 
 
 class Event(NamedTuple):
@@ -45,7 +47,7 @@ class Event(NamedTuple):
     record: SweepRecord
     n_sweeps: int
     last: bool
-    state: State
+    assignment: Assignment  # as it is now: copy what you want to keep
     trace: Trace
 
 
@@ -59,7 +61,9 @@ class Stop(NamedTuple):
 class Run(NamedTuple):
     """A finished run."""
 
-    state: State
+    assignment: Assignment
+    urn: Urn  # the one it ended with
+    learned: Mapping[str, Learned]  # by the name of the step
     trace: Trace
     key: int
     converged: bool
@@ -69,9 +73,9 @@ class Run(NamedTuple):
 
 def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     """Sample: start, or go on from a checkpoint, then sweep until done or told to stop."""
-    how, why = resolved(plan.how, counts)
-    plan = plan._replace(how=how)
-    refusal = backend.supports(urn, how)
+    options, why = resolved(plan.options, counts)
+    plan = plan._replace(options=options)
+    refusal = backend.supports(urn, options)
     if refusal:
         raise Unsupported(refusal)
     began = time.perf_counter()
@@ -88,28 +92,28 @@ def _sample(
     why: str,
     began: float,
 ) -> Run:
-    decides = {"init": plan.init, "key": plan.key, **plan.how._replace(n_jobs=1)._asdict()}
+    decides = {"init": plan.init, "key": plan.key, **plan.options._replace(n_jobs=1)._asdict()}
+    decides |= {"steps": [step.name for step in plan.steps]} if plan.steps else {}
     mark = checkpoint.fingerprint(counts, urn, decides) if plan.checkpoint else ""
-    saved = None
-    if plan.checkpoint:
-        saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
-    if plan.checkpoint and saved is not None and plan.key not in (None, saved.key):
-        raise checkpoint.misfit(plan.checkpoint)
+    saved = _read(plan, mark, counts, urn)
     if saved is not None:
-        state, trace, key = saved.state, saved.trace, saved.key
+        trace, key, learned = saved.trace, saved.key, saved.learned
+        urn = _restored(urn, plan.steps, learned)
+        assignment = saved.assignment
         began -= saved.elapsed
     else:
         key = plan.key if plan.key is not None else secrets.randbits(64)
-        state = first_state(counts, urn, plan.init, key, backend)
-        trace = Trace(notes=[why] if why else [])
-    chain = backend.open(counts, urn, state, plan.how)
-    if plan.checkpoint and saved is not None and not chain.recall(saved.memory):
+        assignment = first_assignment(counts, urn, plan.init, key, backend)
+        trace, learned = Trace(notes=[why] if why else []), {}
+    chain = backend.open(counts, urn, assignment, plan.options)
+    if saved is not None and saved.kind == chain.kind and not chain.recall(saved.memory):
+        assert plan.checkpoint is not None
         raise checkpoint.misfit(plan.checkpoint)
     stop: Stop | None = None
     with noted_interrupts() as interrupted, _closing(plan.callbacks):
         if 0 < len(trace) < plan.n_sweeps:  # a run that had stopped stays so
             stop = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
-            stop = _tell(plan, trace, state, stop)
+            stop = _tell(plan, trace, chain, stop)
         while stop is None and len(trace) < plan.n_sweeps:
             sweep = len(trace) + 1
             started = time.perf_counter()
@@ -117,32 +121,77 @@ def _sample(
             if stats is None:
                 stop = Stop("interrupted", f"interrupted in sweep {sweep}")
                 break
-            state = chain.state
-            terms = chain.joint_terms()
-            seconds = time.perf_counter() - started
+            urn, learned = _between(counts, urn, plan, chain, key, sweep, learned)
+            terms, seconds = chain.joint_terms(), time.perf_counter() - started
             what = (sweep, stats.moved, seconds, stats.sampler)
-            trace.append(record(counts, urn, state, terms, *what))
+            trace.append(record(counts, urn, chain.assignment(), terms, *what))
             stop = _why_stop(trace, plan, counts, time.perf_counter() - began, interrupted)
-            stop = _tell(plan, trace, state, stop)
+            stop = _tell(plan, trace, chain, stop)
             due = sweep % plan.checkpoint_every == 0 or stop or sweep == plan.n_sweeps
             if place is not None and due:
                 elapsed = time.perf_counter() - began
-                now = checkpoint.Saved(state, trace, key, elapsed, chain.memory())
-                checkpoint.write(place, mark, now)
+                now = (chain.assignment(), trace, key, elapsed, learned, chain.kind, chain.memory())
+                checkpoint.write(place, mark, checkpoint.Saved(*now))
     n_docs = int(counts.weight.sum())
     settled, why = judge(trace, n_docs, plan.tol if plan.tol is not None else TOL)
     done = stop or Stop("sweeps", f"all {plan.n_sweeps} sweeps done")
-    return Run(chain.state, trace, key, settled, f"{done.words}; {why}", done)
+    reason = f"{done.words}; {why}"
+    return Run(chain.assignment(), urn, learned, trace, key, settled, reason, done)
 
 
-def resolved(how: How, counts: Counts) -> tuple[How, str]:
+def _read(plan: Plan, mark: str, counts: Counts, urn: Urn) -> checkpoint.Saved | None:
+    """The checkpoint to go on from, if there is one."""
+    if plan.checkpoint is None:
+        return None
+    saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
+    if saved is None:
+        return None
+    unknown = set(saved.learned) - {step.name for step in plan.steps}
+    if plan.key not in (None, saved.key) or unknown:
+        raise checkpoint.misfit(plan.checkpoint)
+    return saved
+
+
+def _restored(urn: Urn, steps: Sequence[Step], learned: Mapping[str, Learned]) -> Urn:
+    """The urn with all that was learned in earlier sittings."""
+    for step in steps:
+        if step.name in learned:
+            urn = step.restore(urn, learned[step.name])
+    return urn
+
+
+def _between(
+    counts: Counts,
+    urn: Urn,
+    plan: Plan,
+    chain: Chain,
+    key: int,
+    sweep: int,
+    learned: Mapping[str, Learned],
+) -> tuple[Urn, Mapping[str, Learned]]:
+    """Do the steps of the plan; returns the urn to go on with, and all that was learned."""
+    for step in plan.steps:
+        change = step(Moment(counts, urn, chain.assignment(), key, sweep, plan.n_sweeps))
+        if change is None:
+            continue
+        if change.urn is not None:
+            urn = change.urn
+            chain.retune(urn)
+        if change.assignment is not None:
+            chain.replace(change.assignment)
+        if change.learned:
+            learned = {**learned, step.name: dict(change.learned)}
+    return urn, learned
+
+
+def resolved(options: SamplerOptions, counts: Counts) -> tuple[SamplerOptions, str]:
     """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing."""
-    if how.sampler != "auto":
-        return how, ""
+    if options.sampler != "auto":
+        return options, ""
     words = int(counts.ptr[-1])
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"
-    return how._replace(sampler=sampler), (
+    return options._replace(sampler=sampler), (
         f"Sampler {sampler!r}, chosen: the documents hold {words:,} words (repeats within one not counted),"
         f" and from {AUTO_BLOCKED:,} on they are drawn in blocks, which threads can share."
     )
@@ -180,9 +229,9 @@ def _why_stop(
     return None
 
 
-def _tell(plan: Plan, trace: Trace, state: State, stop: Stop | None) -> Stop | None:
+def _tell(plan: Plan, trace: Trace, chain: Chain, stop: Stop | None) -> Stop | None:
     last = stop is not None or len(trace) >= plan.n_sweeps
-    event = Event(trace[-1], plan.n_sweeps, last, state, trace)
+    event = Event(trace[-1], plan.n_sweeps, last, chain.assignment(), trace)
     for callback in plan.callbacks:
         if callback(event) is True and stop is None:
             stop = Stop("callback", f"stopped by a callback after sweep {len(trace)}")

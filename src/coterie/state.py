@@ -1,7 +1,8 @@
-"""State: the labels and what is counted from them. Only kernels, `start` and this file write it.
+"""State: the labels and what is counted from them, as the CPU's kernels lay it out.
 
-A cluster in use has a *slot*. Slots are renumbered between sweeps to stay dense, so a slot is no
-name for a cluster; `Model` gives names at the end.
+Only kernels, `start` and this file write it. A cluster in use has a *slot*. Slots are renumbered
+between sweeps to stay dense, so a slot is no name for a cluster; its id is. What everybody else sees of a
+state is its `Assignment`.
 """
 
 from __future__ import annotations
@@ -13,22 +14,46 @@ import numpy.typing as npt
 
 from coterie.counts import Counts
 from coterie.kernels import layout
+from coterie.kernels._slots import HIGH, NEXT_ID, OPEN
 from coterie.urns import Urn
+
+Renaming = npt.NDArray[
+    np.int32
+]  # (slots + 1,) the new slot of each, -1 for closed ones and at the end
 
 ROW_BYTES = 128 * 2**20  # memory for dense rows, at most
 ROW_COST = 5.0  # a row pays when a word is in more than one of this many open clusters
 PROMOTED_ROWS = 2.5  # and so much earlier on the promoted urn, which looks single counts up
 
 
+class Assignment(NamedTuple):
+    """Which document is in which cluster: all that trace, callbacks, model and checkpoint see."""
+
+    labels: npt.NDArray[np.int32]  # (documents,) the slot of each document
+    size: npt.NDArray[np.int64]  # (slots,) m_k, documents
+    total: npt.NDArray[np.int64]  # (slots,) n_k, words, in units of `urn.words.unit`
+    flag: npt.NDArray[
+        np.uint8
+    ]  # (entries,) whether a word promotes its relatives; promoted urn only
+    id: npt.NDArray[np.int64]  # (slots,) given when the cluster opened, never reused; -1: closed
+    next_id: int
+
+    @property
+    def open_slots(self) -> npt.NDArray[np.int64]:
+        """The slots in use, and those of seeds, ascending."""
+        return np.flatnonzero(self.id >= 0)
+
+
 class State(NamedTuple):
-    """Labels, sizes and word counts. All counts are in units of `urn.unit`."""
+    """Labels, sizes and word counts. All counts are in units of `urn.words.unit`."""
 
     z: npt.NDArray[np.int32]  # (documents,) slot of each document
     size: npt.NDArray[np.int64]  # (width,) m_k, documents in each slot
     total: npt.NDArray[np.int64]  # (width,) n_k, words in each slot
     order: npt.NDArray[np.int32]  # (width,) all slots, open ones first
     place: npt.NDArray[np.int32]  # (width,) where each slot is in `order`
-    head: npt.NDArray[np.int64]  # (2,) number of open slots, highest slot ever used + 1
+    counters: npt.NDArray[np.int64]  # (3,) open slots, highest slot used + 1, the next new id
+    id: npt.NDArray[np.int64]  # (width,) id of the cluster in each slot, -1 where closed
     post_ptr: npt.NDArray[np.int64]  # (words + 1,) room for each word's postings
     post_len: npt.NDArray[np.int32]  # (words,) postings in use, 0 where the word has a row
     post: npt.NDArray[np.int32]  # (room, 2) slot, n_kw
@@ -38,16 +63,38 @@ class State(NamedTuple):
         np.uint8
     ]  # (entries,) whether a word promotes its relatives; promoted urn only
 
+    @property
+    def n_open(self) -> int:
+        """Open slots: clusters in use, and seeds."""
+        return int(self.counters[OPEN])
+
+    @property
+    def high(self) -> int:
+        """The highest slot in use, plus one."""
+        return int(self.counters[HIGH])
+
+    @property
+    def assignment(self) -> Assignment:
+        """What everybody else sees (shared, not copied)."""
+        return Assignment(
+            self.z, self.size, self.total, self.flag, self.id, int(self.counters[NEXT_ID])
+        )
+
 
 def from_labels(
     counts: Counts,
     urn: Urn,
     labels: npt.NDArray[np.int32],
     flag: npt.NDArray[np.uint8] | None = None,
+    *,
+    compact: bool = True,
 ) -> State:
-    """Count everything from labels (slots 0..max; seeds are the first slots) and flags, if any."""
-    n_seeds = urn.seed_weight.size
-    width = _width(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.cap)
+    """Count everything from labels (slots 0..max; seeds are the first slots) and flags, if any.
+
+    Gaps between the slots are closed, unless `compact` is False. Ids are given in the order of slots.
+    """
+    n_seeds = urn.seeds.weight.size
+    width = _width(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.sizes.cap)
     room = _room(counts, urn)
     post_ptr = np.zeros(counts.n_words + 1, np.int64)
     np.cumsum(room, out=post_ptr[1:])
@@ -61,45 +108,70 @@ def from_labels(
         width=width,
     )
     layout.fill(counts, urn, state, np.empty(width, np.int64), np.empty(width, np.int64))
-    return relayout(urn, state)
+    return relayout(urn, state, compact=compact)[0]
+
+
+def from_assignment(counts: Counts, urn: Urn, given: Assignment) -> State:
+    """Count everything from an assignment; slots and ids stay as they are."""
+    state = from_labels(counts, urn, given.labels, given.flag, compact=False)
+    slots = given.open_slots
+    state.id[:] = -1
+    state.id[slots] = given.id[slots]
+    state.counters[NEXT_ID] = given.next_id
+    return state
+
+
+def with_ids(state: State, ids: npt.NDArray[np.integer], next_id: int) -> State:
+    """The same state with these ids for its open slots, in their order."""
+    state.id[state.assignment.open_slots] = ids
+    state.counters[NEXT_ID] = next_id
+    return state
 
 
 def no_flags(counts: Counts, urn: Urn) -> npt.NDArray[np.uint8]:
-    """Flags that promote nothing: one an entry on the promoted urn, else none at all."""
-    return np.zeros(counts.word.size if urn.promotion else 0, np.uint8)
+    """Flags that promote nothing: one per entry on the promoted urn, else none at all."""
+    return np.zeros(counts.word.size if urn.relations.promotion else 0, np.uint8)
 
 
 def _room(counts: Counts, urn: Urn) -> npt.NDArray[np.int64]:
     """Postings each word may need: a document, seed or promoting relative of a document each."""
     frequency = np.zeros(counts.n_words, np.int64)
     layout.document_frequency(counts, frequency)
-    room = frequency + np.bincount(urn.seed_word, minlength=counts.n_words)
-    if urn.promotion:
-        by_word = np.repeat(frequency, np.diff(urn.relate_ptr))
-        related = np.bincount(urn.relate_word, by_word, counts.n_words).astype(np.int64)
-        room += np.minimum(related, min(urn.cap, counts.n_docs))
+    room = frequency + np.bincount(urn.seeds.word, minlength=counts.n_words)
+    if urn.relations.promotion:
+        by_word = np.repeat(frequency, np.diff(urn.relations.ptr))
+        related = np.bincount(urn.relations.word, by_word, counts.n_words).astype(np.int64)
+        room += np.minimum(related, min(urn.sizes.cap, counts.n_docs))
     return room
 
 
-def relayout(urn: Urn, state: State, spare: int = 0, row_bytes: int = ROW_BYTES) -> State:
-    """Close the gaps between open slots, leave some room, and choose anew which words get rows.
+def relayout(
+    urn: Urn, state: State, spare: int = 0, row_bytes: int = ROW_BYTES, *, compact: bool = True
+) -> tuple[State, Renaming]:
+    """Close the gaps between open slots, leave some room, and choose again which words get rows.
 
-    `spare` free slots are left at least, if the cap allows.
+    At least `spare` free slots are left, if the cap allows. Without `compact` the gaps stay, and every
+    slot keeps its number. Returns the state and the new number of every slot.
     """
+    renaming = renamed(state) if compact else _unchanged(state)
     layout.rows_to_postings(state)
-    n_open = int(state.head[0])
-    old = np.sort(state.order[:n_open])
-    width = _width(n_open, urn.cap, spare)
+    old = np.flatnonzero(renaming[:-1] >= 0)
+    slots = renaming[old]
+    n_used = int(slots[-1]) + 1 if old.size else 0
+    width = _width(n_used, urn.sizes.cap, spare)
     new = _sized(
         state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag, width
     )
-    new.size[:n_open] = state.size[old]
-    new.total[:n_open] = state.total[old]
-    if n_open and old[-1] != n_open - 1:
-        layout.renumber(new, renamed(state))
+    for now, before in ((new.size, state.size), (new.total, state.total), (new.id, state.id)):
+        now[slots] = before[old]
+    new.counters[NEXT_ID] = state.counters[NEXT_ID]
+    if old.size and old[-1] != slots[-1]:
+        layout.renumber(new, renaming)
     layout.order_slots(urn, new)
-    row_cost = ROW_COST * (PROMOTED_ROWS if urn.promotion and urn.relate_word.size else 1.0)
-    heavy = np.flatnonzero(new.post_len * row_cost > max(n_open, 16))
+    row_cost = ROW_COST * (
+        PROMOTED_ROWS if urn.relations.promotion and urn.relations.word.size else 1.0
+    )
+    heavy = np.flatnonzero(new.post_len * row_cost > max(old.size, 16))
     n_rows = min(heavy.size, row_bytes // (4 * width))
     if n_rows < heavy.size:
         by_use = np.argsort(-new.post_len[heavy], kind="stable")[:n_rows]
@@ -107,15 +179,23 @@ def relayout(urn: Urn, state: State, spare: int = 0, row_bytes: int = ROW_BYTES)
     new.row_of[heavy] = np.arange(n_rows, dtype=np.int32)
     new = new._replace(rows=np.zeros((n_rows, width), np.int32))
     layout.postings_to_rows(new)
-    return new
+    return new, renaming
 
 
-def renamed(state: State) -> npt.NDArray[np.int32]:
-    """The slot each slot becomes when the state is laid anew; -1 for closed ones, and for -1 itself."""
-    n_open = int(state.head[0])
+def renamed(state: State) -> Renaming:
+    """The slot each slot becomes when the gaps are closed; -1 for closed ones, and for -1 itself."""
+    n_open = state.n_open
     new_slot = np.full(state.size.size + 1, -1, np.int32)  # the last one is found by -1
     new_slot[np.sort(state.order[:n_open])] = np.arange(n_open, dtype=np.int32)
     return new_slot
+
+
+def _unchanged(state: State) -> Renaming:
+    """As `renamed`, where every open slot keeps its number."""
+    slot = np.full(state.size.size + 1, -1, np.int32)
+    kept = state.order[: state.n_open]
+    slot[kept] = kept
+    return slot
 
 
 def dense(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
@@ -123,40 +203,64 @@ def dense(labels: npt.NDArray[np.integer]) -> npt.NDArray[np.int32]:
     return np.asarray(np.unique(labels, return_inverse=True)[1].ravel(), np.int32)
 
 
+def is_possible(counts: Counts, urn: Urn, given: Assignment) -> bool:
+    """Whether an assignment read from a file is one of this corpus and urn."""
+    n_slots, n_seeds = given.id.size, urn.seeds.weight.size
+    if not (
+        [(a.dtype, a.shape) for a in (given.labels, given.flag)]
+        == [(np.dtype(np.int32), (counts.n_docs,)), (np.uint8, no_flags(counts, urn).shape)]
+        and given.id.dtype == np.int64
+        and given.id.ndim == 1
+        and n_seeds <= n_slots <= _width(counts.n_docs + n_seeds, urn.sizes.cap)
+        and _within(given.labels, 0, n_slots)
+        and _within(given.flag, 0, 2)
+        and _within(given.id, -1, given.next_id)
+        and 0 <= given.next_id < 2**62
+    ):
+        return False
+    used = np.zeros(n_slots, bool)
+    used[given.labels] = True
+    used[:n_seeds] = True
+    ids = given.id[given.open_slots]
+    return bool(
+        np.array_equal(used, given.id >= 0)
+        and ids.size <= urn.sizes.cap
+        and np.unique(ids).size == ids.size
+    )
+
+
 def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
-    """Whether a state read from a file is one of this corpus: the counts that its labels give, each
-    in the slot that its label names.
+    """Whether a state whose layout was read from a file is one of this corpus: the counts that its
+    labels give, each in the slot that its label names.
 
     Shapes and ranges come first, so that nothing here leaves an array either.
     """
     width, n_words = state.size.size, counts.n_words
-    model = _sized(
+    like = _sized(
         z=np.zeros(0, np.int32),
         post_ptr=np.zeros(0, np.int64),
         post_len=np.zeros(0, np.int32),
         post=np.zeros((0, 2), np.int32),
         row_of=np.zeros(0, np.int32),
         flag=np.zeros(0, np.uint8),
-        width=width,
+        width=0,
     )
     fits = (
-        [(a.dtype, a.ndim) for a in _arrays(state)] == [(a.dtype, a.ndim) for a in _arrays(model)]
+        [(a.dtype, a.ndim) for a in _arrays(state)] == [(a.dtype, a.ndim) for a in _arrays(like)]
         and width % 16 == 0
-        and state.z.shape == (counts.n_docs,)
         and state.total.shape == state.order.shape == state.place.shape == (width,)
+        and state.counters.shape == (3,)
         and state.post_len.shape == state.row_of.shape == (n_words,)
-        and state.head.shape == (2,)
         and state.rows.shape[1] == width
         and _within(state.z, 0, width)
         and _within(state.row_of, -1, len(state.rows))
-        and state.flag.shape == no_flags(counts, urn).shape
-        and _within(state.flag, 0, 2)
+        and is_possible(counts, urn, state.assignment)
     )
     if not fits:
         return False
-    again = from_labels(counts, urn, state.z, state.flag)
-    n_open, slots = int(again.head[0]), np.arange(width, dtype=np.int32)
-    with_row = state.row_of[state.row_of >= 0]
+    again = from_assignment(counts, urn, state.assignment)
+    n_open, n_slots = again.n_open, min(width, again.size.size)
+    slots, with_row = np.arange(width, dtype=np.int32), state.row_of[state.row_of >= 0]
     fits = (
         np.array_equal(state.post_ptr, again.post_ptr)
         and state.post.shape == again.post.shape
@@ -166,34 +270,20 @@ def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
         and _within(state.post[_used(state), 0], 0, width)
         and np.array_equal(np.sort(state.order), slots)
         and np.array_equal(state.place[state.order], slots)
-        and state.head[0] == n_open <= width
+        and state.n_open == n_open <= width
+        and np.array_equal(np.sort(state.order[:n_open]), state.assignment.open_slots)
+        and again.high <= state.high <= width
     )
     if not fits:
         return False
-    rename = renamed(state)
-    used, closed = np.flatnonzero(rename[:-1] >= 0), np.flatnonzero(rename[:-1] < 0)
-    n_seeds = urn.seed_weight.size
-    ours: list[npt.NDArray[Any]] = [
-        used[:n_seeds],
-        rename[state.z],
-        state.size[used],
-        state.total[used],
-        state.size[closed],
-        state.total[closed],
-        *word_counts(state, rename),
-    ]
-    nothing = np.zeros(closed.size, np.int64)
-    theirs: list[npt.NDArray[Any]] = [
-        np.arange(n_seeds),
-        again.z,
-        again.size[:n_open],
-        again.total[:n_open],
-        nothing,
-        nothing,
-        *word_counts(again),
-    ]
-    same = all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
-    return same and int(used.max(initial=-1)) < state.head[1] <= width
+    same = (
+        np.array_equal(state.size[:n_slots], again.size[:n_slots])
+        and np.array_equal(state.total[:n_slots], again.total[:n_slots])
+        and not state.size[n_slots:].any()
+        and not state.total[n_slots:].any()
+    )
+    pairs: list[tuple[Any, Any]] = list(zip(word_counts(state), word_counts(again), strict=True))
+    return same and all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
 
 def _arrays(state: State) -> list[npt.NDArray[Any]]:
@@ -205,11 +295,11 @@ def _within(array: npt.NDArray[Any], low: int, high: Any) -> bool:
 
 
 def wants_relayout(state: State, sweep: int) -> bool:
-    """Whether to re-lay before this sweep: early on, now and then, and when many slots are empty.
+    """Whether to close the gaps before this sweep: early on, now and then, and when many slots are empty.
 
-    Decided from state and sweep number alone: the layout is part of how a number becomes a draw.
+    Decided from state and sweep number alone: slots are part of how a number becomes a draw.
     """
-    return sweep <= 4 or sweep % 8 == 0 or state.head[0] < 0.8 * state.head[1]
+    return sweep <= 4 or sweep % 8 == 0 or state.n_open < 0.8 * state.high
 
 
 def word_counts(
@@ -262,7 +352,8 @@ def _sized(
         total=np.zeros(width, np.int64),
         order=np.arange(width, dtype=np.int32),
         place=np.arange(width, dtype=np.int32),
-        head=np.zeros(2, np.int64),
+        counters=np.zeros(3, np.int64),
+        id=np.full(width, -1, np.int64),
         post_ptr=post_ptr,
         post_len=post_len,
         post=post,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from coterie.counts import Counts
-from coterie.state import State
+from coterie.state import Assignment
 from coterie.urns import Urn
 
 
@@ -89,15 +89,15 @@ class Trace(Sequence[SweepRecord]):
 def record(
     counts: Counts,
     urn: Urn,
-    state: State,
+    assignment: Assignment,
     terms: tuple[float, float],
     sweep: int,
     moved: int,
     seconds: float,
     sampler: str = "gibbs",
 ) -> SweepRecord:
-    """Describe the state after a sweep; `terms` are the backend's sums over word counts."""
-    sizes = state.size[state.size > 0]
+    """Describe the assignment after a sweep; `terms` are the backend's sums over word counts."""
+    sizes = assignment.size[assignment.size > 0]
     words = float(counts.length @ counts.weight)
     return SweepRecord(
         sweep=sweep,
@@ -105,44 +105,44 @@ def record(
         clusters_above_1=int((sizes > 1).sum()),
         clusters_above_3=int((sizes > 3).sum()),
         moved=moved,
-        log_joint=log_joint(urn, state, terms[0]),
+        log_joint=log_joint(urn, assignment, terms[0]),
         log_likelihood=terms[1] / max(words, 1.0),
         seconds=seconds,
         sampler=sampler,
     )
 
 
-def log_joint(urn: Urn, state: State, word_term: float) -> float:
+def log_joint(urn: Urn, assignment: Assignment, word_term: float) -> float:
     """ln p(words, z | alpha, beta) of the finite, process or seeded urn, words as sequences.
 
     nan where there is none: alpha = 0, and the promoted urn, whose order of draws matters.
     """
-    n_seeds = urn.seed_weight.size
-    mass = float(urn.seed_weight.sum())
-    mass += urn.open_weight + urn.size_prior * (urn.cap - n_seeds)
-    if mass == 0.0 or urn.promotion or (urn.size_prior == 0.0 == urn.open_weight):
+    n_seeds = urn.seeds.weight.size
+    mass = float(urn.seeds.weight.sum())
+    mass += urn.sizes.open_weight + urn.sizes.prior * (urn.sizes.cap - n_seeds)
+    if mass == 0.0 or urn.relations.promotion or (urn.sizes.prior == 0.0 == urn.sizes.open_weight):
         return math.nan
-    found = state.size[n_seeds:]
+    found = assignment.size[n_seeds:]
     found = found[found > 0]
-    if urn.size_prior > 0.0:
-        partition = float(log_rising(urn.size_prior, found).sum())
+    if urn.sizes.prior > 0.0:
+        partition = float(log_rising(urn.sizes.prior, found).sum())
     else:
-        partition = found.size * math.log(urn.open_weight) + float(gammaln(found).sum())
-    partition -= float(log_rising(mass, int(state.size.sum())))
-    total = state.total[state.total > 0] * urn.unit
-    words = word_term - float(log_rising(urn.beta_sum, total).sum())
+        partition = found.size * math.log(urn.sizes.open_weight) + float(gammaln(found).sum())
+    partition -= float(log_rising(mass, int(assignment.size.sum())))
+    total = assignment.total[assignment.total > 0] * urn.words.unit
+    words = word_term - float(log_rising(urn.words.beta_sum, total).sum())
     if n_seeds:
-        partition += float(log_rising(urn.seed_weight, state.size[:n_seeds]).sum())
+        partition += float(log_rising(urn.seeds.weight, assignment.size[:n_seeds]).sum())
         words -= _words_of_seeds(urn)
     return partition + words
 
 
 def _words_of_seeds(urn: Urn) -> float:
     """What the seeds' own words add to the word terms: they were given, not drawn."""
-    count, beta = urn.seed_count * urn.unit, urn.beta[urn.seed_word]
-    running = np.append(0, np.cumsum(urn.seed_count, dtype=np.int64))
-    total = np.diff(running[urn.seed_ptr]) * urn.unit
-    return float(log_rising(beta, count).sum() - log_rising(urn.beta_sum, total).sum())
+    count, beta = urn.seeds.tally * urn.words.unit, urn.words.beta[urn.seeds.word]
+    running = np.append(0, np.cumsum(urn.seeds.tally, dtype=np.int64))
+    total = np.diff(running[urn.seeds.ptr]) * urn.words.unit
+    return float(log_rising(beta, count).sum() - log_rising(urn.words.beta_sum, total).sum())
 
 
 def log_rising(x: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.float64]:

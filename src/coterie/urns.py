@@ -21,26 +21,81 @@ MAX_DENOMINATOR = 1000  # a promotion is rounded to a fraction no finer than thi
 ROUND_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100)
 
 
-class Urn(NamedTuple):
-    """An urn scheme. Counts in a state are whole numbers of `unit`; beta is in plain counts."""
+class Sizes(NamedTuple):
+    """How the urn weighs clusters by their number of documents."""
 
-    beta: npt.NDArray[np.float64]  # (words,) b_w
-    beta_sum: float  # V b
-    burst: float  # 1: Eq. 4, a repeated word counts n, n+1, ...; 0: Eq. 3, (n + b)^c
-    size_prior: float  # alpha of the finite urn, 0 for the process
+    prior: float  # alpha of the finite urn, 0 for the process
     open_weight: float  # alpha of the process, 0 for the finite urn
-    cap: int  # clusters at most
+    cap: int  # maximum number of clusters
+
+
+class Words(NamedTuple):
+    """The prior on words, and the unit in which a state stores their counts."""
+
+    beta: npt.NDArray[np.float64]  # (words,) b_w, in plain counts
+    beta_sum: float  # V b
+    burstiness: float  # 1: Eq. 4, a repeated word counts n, n+1, ...; 0: Eq. 3, (n + b)^c
     one: int  # what a word adds to a stored count
     unit: float  # what a stored count of 1 is worth: 1 / one
-    seed_weight: npt.NDArray[np.float64]  # (seeds,) the first slots; never closed
-    seed_ptr: npt.NDArray[np.int64]  # (seeds + 1,) their pseudo-counts as a CSR
-    seed_word: npt.NDArray[np.int32]
-    seed_count: npt.NDArray[np.int32]  # in units
+
+
+class Seeds(NamedTuple):
+    """Topics known beforehand. They are the first slots, and are never closed."""
+
+    weight: npt.NDArray[np.float64]  # (seeds,) pseudo-documents
+    ptr: npt.NDArray[np.int64]  # (seeds + 1,) their pseudo-counts as a CSR
+    word: npt.NDArray[np.int32]
+    tally: npt.NDArray[np.int32]  # in units
+
+
+class Relations(NamedTuple):
+    """Words that promote each other."""
+
     promotion: int  # what a word adds to the stored count of each related word; 0: nothing
-    relate_ptr: npt.NDArray[
-        np.int64
-    ]  # (words + 1,) related words as a CSR, the word itself left out
-    relate_word: npt.NDArray[np.int32]
+    ptr: npt.NDArray[np.int64]  # (words + 1,) related words as a CSR, the word itself left out
+    word: npt.NDArray[np.int32]
+
+
+class Urn(NamedTuple):
+    """An urn scheme, in named groups."""
+
+    sizes: Sizes
+    words: Words
+    seeds: Seeds
+    relations: Relations
+
+
+# The name of each value where an urn is written down flat: in files, and in digests.
+FLAT = {
+    "beta": ("words", "beta"),
+    "beta_sum": ("words", "beta_sum"),
+    "burst": ("words", "burstiness"),
+    "size_prior": ("sizes", "prior"),
+    "open_weight": ("sizes", "open_weight"),
+    "cap": ("sizes", "cap"),
+    "one": ("words", "one"),
+    "unit": ("words", "unit"),
+    "seed_weight": ("seeds", "weight"),
+    "seed_ptr": ("seeds", "ptr"),
+    "seed_word": ("seeds", "word"),
+    "seed_count": ("seeds", "tally"),
+    "promotion": ("relations", "promotion"),
+    "relate_ptr": ("relations", "ptr"),
+    "relate_word": ("relations", "word"),
+}
+
+
+def flat(urn: Urn) -> dict[str, Any]:
+    """All values of an urn under their flat names."""
+    return {name: getattr(getattr(urn, group), field) for name, (group, field) in FLAT.items()}
+
+
+def changed(urn: Urn, **values: Any) -> Urn:
+    """The same urn with other values, given by their flat names."""
+    for name, value in values.items():
+        group, field = FLAT[name]
+        urn = urn._replace(**{group: getattr(urn, group)._replace(**{field: value})})
+    return urn
 
 
 def finite(n_clusters: int, alpha: float, beta: npt.NDArray[np.float64], burst: bool = True) -> Urn:
@@ -65,9 +120,12 @@ def seeded(
     A seed k weighs its size + weight[k]; count are pseudo-occurrences, fractions allowed.
     """
     urn = _finer(urn, _denominator(count))
-    stored = np.maximum(np.rint(count * urn.one), 1)  # a word that was named counts for something
+    stored = np.maximum(
+        np.rint(count * urn.words.one), 1
+    )  # a word that was named counts for something
     _check_fits(stored)
-    return urn._replace(
+    return changed(
+        urn,
         seed_weight=np.asarray(weight, np.float64),
         seed_ptr=ptr.astype(np.int64),
         seed_word=word.astype(np.int32),
@@ -84,8 +142,9 @@ def promoted(
     """
     share = Fraction(amount).limit_denominator(MAX_DENOMINATOR)
     urn = _finer(urn, share.denominator)
-    return urn._replace(
-        promotion=int(share * urn.one),
+    return changed(
+        urn,
+        promotion=int(share * urn.words.one),
         relate_ptr=ptr.astype(np.int64),
         relate_word=word.astype(np.int32),
     )
@@ -98,11 +157,11 @@ def check_room(urn: Urn, counts: Counts) -> None:
         counts.tally * np.repeat(counts.weight, np.diff(counts.ptr)).astype(np.float64),
         counts.n_words,
     )
-    most = held * urn.one
-    if urn.promotion:
-        from_word = np.repeat(held, np.diff(urn.relate_ptr))
-        most += np.bincount(urn.relate_word, from_word, counts.n_words) * urn.promotion
-    most += np.bincount(urn.seed_word, urn.seed_count, counts.n_words)
+    most = held * urn.words.one
+    if urn.relations.promotion:
+        from_word = np.repeat(held, np.diff(urn.relations.ptr))
+        most += np.bincount(urn.relations.word, from_word, counts.n_words) * urn.relations.promotion
+    most += np.bincount(urn.seeds.word, urn.seeds.tally, counts.n_words)
     _check_fits(most)
 
 
@@ -116,14 +175,15 @@ def _check_fits(stored: npt.NDArray[Any]) -> None:
 
 def _finer(urn: Urn, denominator: int) -> Urn:
     """The same urn with stored counts in units that the denominator divides evenly."""
-    one = math.lcm(urn.one, denominator)
-    stored = urn.seed_count.astype(np.int64) * (one // urn.one)
+    one = math.lcm(urn.words.one, denominator)
+    stored = urn.seeds.tally.astype(np.int64) * (one // urn.words.one)
     _check_fits(stored)
-    return urn._replace(
+    return changed(
+        urn,
         one=one,
         unit=1.0 / one,
         seed_count=stored.astype(np.int32),
-        promotion=urn.promotion * (one // urn.one),
+        promotion=urn.relations.promotion * (one // urn.words.one),
     )
 
 
@@ -143,22 +203,12 @@ def per_word(beta: float | npt.ArrayLike, n_words: int) -> npt.NDArray[np.float6
 def _urn(
     beta: npt.NDArray[np.float64], burst: bool, size_prior: float, open_weight: float, cap: int
 ) -> Urn:
+    none = np.zeros(0, np.int32)
     return Urn(
-        beta=beta,
-        beta_sum=float(beta.sum()),
-        burst=1.0 if burst else 0.0,
-        size_prior=float(size_prior),
-        open_weight=float(open_weight),
-        cap=int(cap),
-        one=1,
-        unit=1.0,
-        seed_weight=np.zeros(0),
-        seed_ptr=np.zeros(1, np.int64),
-        seed_word=np.zeros(0, np.int32),
-        seed_count=np.zeros(0, np.int32),
-        promotion=0,
-        relate_ptr=np.zeros(1, np.int64),
-        relate_word=np.zeros(0, np.int32),
+        sizes=Sizes(float(size_prior), float(open_weight), int(cap)),
+        words=Words(beta, float(beta.sum()), burstiness=1.0 if burst else 0.0, one=1, unit=1.0),
+        seeds=Seeds(np.zeros(0), np.zeros(1, np.int64), none, none),
+        relations=Relations(0, np.zeros(1, np.int64), none),
     )
 
 

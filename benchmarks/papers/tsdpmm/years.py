@@ -64,7 +64,7 @@ def gain(row: Row, year: int, measure: str) -> Interval:
 def perplexities(model: Any, documents: Any) -> dict[str, float]:
     """Perplexity of the documents a model was fitted on, by each definition."""
     counted = model.model_.counted.toarray()  # clusters x words, of documents alone
-    beta = model.model_.urn.beta
+    beta = model.model_.urn.words.beta
     alone = (counted + beta) / (counted.sum(axis=1, keepdims=True) + beta.sum())
     n_words = counted.sum()
     return {

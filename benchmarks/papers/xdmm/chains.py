@@ -43,14 +43,14 @@ def chain(
     posterior means, the X-DMM paper's practice."""
     from coterie import counts as counts_room
     from coterie import urns
-    from coterie.backends.base import How, get_backend
-    from coterie.start import first_labels, first_state
+    from coterie.backends.base import SamplerOptions, get_backend
+    from coterie.start import first_assignment, first_labels
     from coterie.state import from_labels
 
     counts = counts_room.from_matrix(matrix, "X-DMM's tables").counts
     urn = urns.finite(n_clusters, 0.1, urns.per_word(0.1, counts.n_words))
     backend, key = get_backend(), KEY + seed
-    how = How(sampler=sampler, n_jobs=n_jobs, phi="mean")
+    how = SamplerOptions(sampler=sampler, n_jobs=n_jobs, phi="mean")
     truth = None if classes is None else np.unique(classes, return_inverse=True)[1]
     n_words = int(counts.length.sum())
     found = Chain(0.0, [], [], [], [])
@@ -60,16 +60,16 @@ def chain(
         found.drawn.append(drawn)
         found.likelihood.append(handle.joint_terms()[1] / n_words)
         if truth is not None:
-            z = handle.state.z
+            z = handle.assignment().labels
             found.nmi.append(normalized_mutual_info_score(truth, z, average_method="geometric"))
 
     labels = None if start == "online" else first_labels(counts, urn, start, key)
     began = time.perf_counter()
     if labels is None:
-        state = first_state(counts, urn, start, key, backend)
+        assignment = first_assignment(counts, urn, start, key, backend)
     else:
-        state = from_labels(counts, urn, labels)
-    handle = backend.open(counts, urn, state, how)
+        assignment = from_labels(counts, urn, labels).assignment
+    handle = backend.open(counts, urn, assignment, how)
     opened = time.perf_counter() - began
     if labels is None:
         note(opened, start)
@@ -91,11 +91,11 @@ def online_labels(matrix: Any, n_clusters: int) -> Any:
     from coterie import counts as counts_room
     from coterie import urns
     from coterie.backends.base import get_backend
-    from coterie.start import first_state
+    from coterie.start import first_assignment
 
     counts = counts_room.from_matrix(matrix, "X-DMM's tables").counts
     urn = urns.finite(n_clusters, 0.1, urns.per_word(0.1, counts.n_words))
-    return first_state(counts, urn, "online", KEY, get_backend()).z
+    return first_assignment(counts, urn, "online", KEY, get_backend()).labels
 
 
 def warm_chain(matrix: Any, n_clusters: int, sampler: str, n_sweeps: int, **how: Any) -> Chain:

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from coterie.backends._gibbs import CHUNK_WORDS, GibbsChain
 from coterie.backends._team import Team
-from coterie.backends.base import DEFAULT, How, SweepStats
+from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import _gate, blocked
 from coterie.kernels._work import Scratch, read_only
-from coterie.state import State, renamed
+from coterie.state import State
 from coterie.urns import Urn
 
 MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 32
@@ -47,9 +47,11 @@ def deal(n_docs: int, size: int) -> list[npt.NDArray[np.int64]]:
 class BlockedChain(GibbsChain):
     """A state being sampled block by block."""
 
-    def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
-        super().__init__(counts, urn, state, how)
-        blocks = deal(counts.n_docs, how.block_size or default_block(counts.n_docs))
+    def __init__(
+        self, counts: Counts, urn: Urn, state: State, options: SamplerOptions = DEFAULT
+    ) -> None:
+        super().__init__(counts, urn, state, options)
+        blocks = deal(counts.n_docs, options.block_size or default_block(counts.n_docs))
         if not self.is_random_scan:
             self.scan = np.concatenate(blocks)
             self.derived = self.derived._replace(scan=self.scan)
@@ -59,7 +61,7 @@ class BlockedChain(GibbsChain):
         chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
         self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
         self.drawn = _apart(np.zeros(counts.n_docs, np.int32))
-        self.team = Team(max(1, min(how.n_jobs, -(-max(sizes) // blocked.PIECE))))
+        self.team = Team(max(1, min(options.n_jobs, -(-max(sizes) // blocked.PIECE))))
         self.scratches: list[Scratch] = []
         self.scratches_of: Scratch | None = None  # what they were made of
 
@@ -116,11 +118,9 @@ class BlockedChain(GibbsChain):
         self.team.run(lambda part: task(part, self.team.n))
 
     def _widen(self, block: int) -> None:
-        """More slots; the open ones get new numbers, and so does what was drawn."""
+        """More slots; the open ones keep their numbers."""
         drawn = self.drawn[self.blocks[block] : self.blocks[block + 1]]
-        openers = int((drawn < 0).sum())
-        drawn[:] = renamed(self.state)[drawn]
-        self.relayout(spare=openers)
+        self.relayout(spare=int((drawn < 0).sum()), compact=False)
 
     def _scratches(self) -> list[Scratch]:
         """Scratch of its own for every thread, away from everybody else's."""

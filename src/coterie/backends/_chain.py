@@ -1,4 +1,4 @@
-"""What every chain on the CPU has: corpus, urn, state, and the sums that the trace asks for."""
+"""What every chain on the CPU has: corpus, urn, state, and the sums that the trace needs."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.backends.base import DEFAULT, How, SweepStats
+from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import summary
-from coterie.state import State
+from coterie.state import Assignment, State, from_assignment
 from coterie.urns import Urn
 
 
 class BaseChain:
     """A state being sampled; a sampler adds `sweep`. See `coterie.backends.base.Chain`."""
 
-    def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
-        self.counts, self.urn, self.state, self.how = counts, urn, state, how
-        self.is_symmetric = urn.beta.size > 0 and bool((urn.beta == urn.beta[0]).all())
+    def __init__(
+        self, counts: Counts, urn: Urn, state: State, options: SamplerOptions = DEFAULT
+    ) -> None:
+        self.counts, self.state, self.options = counts, state, options
+        self.kind = f"cpu {options.sampler}"
+        self._set_urn(urn)
+
+    def _set_urn(self, urn: Urn) -> None:
+        self.urn = urn
+        self.is_symmetric = urn.words.beta.size > 0 and bool(
+            (urn.words.beta == urn.words.beta[0]).all()
+        )
         self.table = np.zeros((summary.TABLE if self.is_symmetric else 0, 2))
         if self.is_symmetric:
-            summary.fill_table(float(urn.beta[0]), urn.unit, self.table)
+            summary.fill_table(float(urn.words.beta[0]), urn.words.unit, self.table)
 
     @staticmethod
-    def refusal(urn: Urn, how: How) -> str | None:
+    def refusal(urn: Urn, options: SamplerOptions) -> str | None:
         """Why this sampler cannot take this urn, in a sentence; None if it can."""
         return None
 
@@ -36,14 +45,26 @@ class BaseChain:
         """Draw every document once; None if `should_stop` said yes on the way."""
         raise NotImplementedError
 
+    def assignment(self) -> Assignment:
+        """The assignment as it is now (shared, not copied)."""
+        return self.state.assignment
+
+    def retune(self, urn: Urn) -> None:
+        """Go on with an urn that has other values, and the same words, seeds and relations."""
+        self._set_urn(urn)
+
+    def replace(self, assignment: Assignment) -> None:
+        """Go on from another assignment of the same documents."""
+        self.state = from_assignment(self.counts, self.urn, assignment)
+
     def joint_terms(self) -> tuple[float, float]:
         """Sums over all word counts, for the trace."""
         urn, state = self.urn, self.state
-        joint, given = (np.nan, np.nan) if urn.promotion else self._word_terms()
-        if urn.promotion or urn.seed_weight.size:
+        joint, given = (np.nan, np.nan) if urn.relations.promotion else self._word_terms()
+        if urn.relations.promotion or urn.seeds.weight.size:
             return joint, float(summary.words_given_labels(self.counts, urn, state))
-        total = state.total[state.total > 0] * urn.unit
-        return joint, given - float(total @ np.log(total + urn.beta_sum))
+        total = state.total[state.total > 0] * urn.words.unit
+        return joint, given - float(total @ np.log(total + urn.words.beta_sum))
 
     def _word_terms(self) -> tuple[float, float]:
         out = np.zeros((-(-self.counts.n_words // summary.CHUNK), 2))
@@ -59,7 +80,7 @@ class BaseChain:
         task(0, 1)
 
     def memory(self) -> dict[str, npt.NDArray[Any]]:
-        """What later sweeps need beyond the state: nothing, for most ways of sampling."""
+        """What later sweeps need beyond the assignment."""
         return {}
 
     def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:

@@ -5,7 +5,7 @@ theta_k = (m_k + alpha) / (D + K alpha), phi_kw = (n_kw + b_w) / (n_k + Vb), whe
 shares. That climbs `objective`, the likelihood times a prior Dirichlet(1 + alpha) x Dirichlet(1 + beta),
 and never falls. A document's label is the cluster with its largest share. g copies of a document
 are g documents: all have the same shares, so they stay together by themselves. As phi is fixed within
-a sweep, the urn's `burst` says nothing here.
+a sweep, the urn's `burstiness` says nothing here.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from coterie.backends._chain import BaseChain
 from coterie.backends._team import Team
 from coterie.backends._uncollapsed import (
     SCRATCH_BYTES,
-    Asked,
     Floats,
+    ShouldStop,
     check_memory,
     refusal,
     shares,
     take_logs,
 )
-from coterie.backends.base import DEFAULT, How, SweepStats
+from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import uncollapsed
-from coterie.state import State, dense, from_labels
+from coterie.state import Assignment, State, dense, from_labels, with_ids
 from coterie.urns import Urn
 
 SHARE_BYTES = 16 * 2**20  # documents x clusters held at once
@@ -39,28 +39,29 @@ LINE = 8  # clusters in a cache line: no two threads sum in the same one
 class EMChain(BaseChain):
     """Theta and phi being improved; the state holds the labels that follow from them."""
 
-    def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
-        check_memory("em", counts.n_words, urn.cap, tables=2)
-        state = from_labels(counts, urn, dense(state.z))
-        super().__init__(counts, urn, state, how)
-        self.team = Team(how.n_jobs)
+    def __init__(
+        self, counts: Counts, urn: Urn, state: State, options: SamplerOptions = DEFAULT
+    ) -> None:
+        check_memory("em", counts.n_words, urn.sizes.cap, tables=2)
+        super().__init__(counts, urn, state, options)
+        self.team = Team(options.n_jobs)
+        self.best = state.z
         self.objective = np.nan  # of theta and phi as the last sweep found them
-        self.best = state.z.copy()  # the cluster of each document; clusters keep their numbers
-        at_once = max(1, min(counts.n_docs, SHARE_BYTES // (8 * urn.cap)))
-        self.share = np.zeros((at_once, urn.cap))
+        at_once = max(1, min(counts.n_docs, SHARE_BYTES // (8 * urn.sizes.cap)))
+        self.share = np.zeros((at_once, urn.sizes.cap))
         self.top = np.empty(counts.n_docs)
-        self.log_theta = np.empty(urn.cap)
-        self.log_phi = np.empty((counts.n_words, urn.cap))
+        self.log_theta = np.empty(urn.sizes.cap)
+        self.log_phi = np.empty((counts.n_words, urn.sizes.cap))
         self.words = np.empty_like(self.log_phi)  # n_kw, then the next phi
-        self._first_step()
+        self._begin()
 
     refusal = staticmethod(refusal)
 
-    def sweep(self, key: int, sweep: int, should_stop: Asked = None) -> SweepStats | None:
+    def sweep(self, key: int, sweep: int, should_stop: ShouldStop = None) -> SweepStats | None:
         """One step of EM; None, and nothing changed, if `should_stop` said yes on the way."""
         counts = self.counts
         best, fit = np.empty(counts.n_docs, np.int32), np.empty(counts.n_docs)
-        size = np.zeros(self.urn.cap)
+        size = np.zeros(self.urn.sizes.cap)
         self.words[:] = 0.0
         for first in range(0, counts.n_docs, len(self.share)):
             if first and should_stop is not None and should_stop():
@@ -72,8 +73,15 @@ class EMChain(BaseChain):
         self._maximise(size)
         moved = int(counts.weight[best != self.best].sum())
         self.best = best
-        self.state = from_labels(counts, self.urn, dense(best))
+        self.state = with_ids(
+            from_labels(counts, self.urn, dense(best)), np.unique(best), self.urn.sizes.cap
+        )
         return SweepStats("em", moved)
+
+    def replace(self, assignment: Assignment) -> None:
+        """Go on from other labels, every document wholly in its cluster."""
+        super().replace(assignment)
+        self._begin()
 
     def memory(self) -> dict[str, npt.NDArray[Any]]:
         """What the labels do not tell, and a resumed run needs (shared, not copied)."""
@@ -90,13 +98,14 @@ class EMChain(BaseChain):
             return False
         for name, array in mine.items():
             array[:] = arrays[name]
+        self.state = with_ids(self.state, np.unique(self.best), self.urn.sizes.cap)
         return True
 
     def _is_sound(self, best: npt.NDArray[np.int32], log_theta: Floats, log_phi: Floats) -> bool:
         """Whether these are labels of the state, and logs of distributions."""
-        alpha = self.urn.size_prior
+        alpha = self.urn.sizes.prior
         return bool(
-            ((best >= 0) & (best < self.urn.cap)).all()
+            ((best >= 0) & (best < self.urn.sizes.cap)).all()
             and (dense(best) == self.state.z).all()
             and (log_theta <= 0.0).all()  # which nan is not
             and (log_phi <= 0.0).all()
@@ -106,9 +115,16 @@ class EMChain(BaseChain):
             and np.allclose(np.exp(log_phi).sum(axis=0), 1.0, atol=1e-6)
         )
 
-    def _first_step(self) -> None:
-        """Theta and phi from the start's labels, every document wholly in its cluster."""
-        size = np.zeros(self.urn.cap)
+    def _begin(self) -> None:
+        """Theta and phi from the state's labels, every document wholly in its cluster."""
+        self.best = dense(
+            self.state.z
+        )  # the component of each document, which is also its cluster's id
+        slots = np.unique(self.best)
+        self.state = with_ids(
+            from_labels(self.counts, self.urn, self.best), slots, self.urn.sizes.cap
+        )
+        size = np.zeros(self.urn.sizes.cap)
         self.words[:] = 0.0
         for first in range(0, self.counts.n_docs, len(self.share)):
             last = min(first + len(self.share), self.counts.n_docs)
@@ -121,7 +137,7 @@ class EMChain(BaseChain):
         """The E-step: how much of each document every cluster has."""
         ends = shares(self.counts.ptr, first, last, self.team.n)
         tables = self.counts, self.log_theta, self.log_phi, 1, False
-        step = max(1, SCRATCH_BYTES // (8 * self.urn.cap))
+        step = max(1, SCRATCH_BYTES // (8 * self.urn.sizes.cap))
 
         def respond(part: int) -> None:
             for at in range(ends[part], ends[part + 1], step):
@@ -135,8 +151,8 @@ class EMChain(BaseChain):
 
     def _gather(self, first: int, last: int, size: Floats) -> None:
         """Sums over these documents, every thread those of its own clusters."""
-        lines = np.linspace(0, -(-self.urn.cap // LINE), self.team.n + 1).astype(np.int64)
-        ends = np.minimum(lines * LINE, self.urn.cap)
+        lines = np.linspace(0, -(-self.urn.sizes.cap // LINE), self.team.n + 1).astype(np.int64)
+        ends = np.minimum(lines * LINE, self.urn.sizes.cap)
 
         def gather(part: int) -> None:
             where = first, last, ends[part], ends[part + 1]
@@ -146,15 +162,15 @@ class EMChain(BaseChain):
 
     def _maximise(self, size: Floats) -> None:
         """The M-step: new theta and phi from the sums in `size` and `self.words`."""
-        weight = size + self.urn.size_prior
+        weight = size + self.urn.sizes.prior
         with np.errstate(divide="ignore"):  # alpha = 0: a cluster may have died out
             self.log_theta = np.log(weight / weight.sum())
-        log_total = np.log(self.words.sum(axis=0) + self.urn.beta_sum)
-        take_logs(self.team, self.urn.beta, log_total, self.words)
+        log_total = np.log(self.words.sum(axis=0) + self.urn.words.beta_sum)
+        take_logs(self.team, self.urn.words.beta, log_total, self.words)
         self.log_phi, self.words = self.words, self.log_phi
 
     def _log_prior(self) -> float:
         """alpha sum_k ln theta_k + sum_kw b_w ln phi_kw."""
-        alpha = self.urn.size_prior
+        alpha = self.urn.sizes.prior
         sizes = alpha * float(self.log_theta.sum()) if alpha > 0.0 else 0.0
-        return sizes + float(self.urn.beta @ self.log_phi.sum(axis=1))
+        return sizes + float(self.urn.words.beta @ self.log_phi.sum(axis=1))

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _rng
-from coterie import state as state_room
+from coterie import _rng, state
 from coterie.backends._chain import BaseChain
-from coterie.backends.base import DEFAULT, How, SweepStats
+from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import _promote, _tree, gibbs, layout
+from coterie.kernels import _open, _promote, _tree, gibbs, layout
 from coterie.kernels._slots import BLOCK
 from coterie.kernels._work import Derived, Fixed, Scratch
-from coterie.state import State
+from coterie.state import Assignment, Renaming, State
 from coterie.urns import Urn
 
+_LAYOUT = tuple(name for name in State._fields if name not in ("z", "flag", "id"))
 CHUNK_WORDS = 2_000_000  # ask `should_stop` after about this many words: some tenths of a second
 BASE_BYTES = 32 * 2**20  # memory for base terms kept per length, the frequent ones first
 ROW_LIST = 4096  # rows multiplied in at once by a long document
-SCAN_DRAW = 2**40  # the address of a document's place in a random scan: no draw comes near
+LAYOUT = "layout."  # before the names of the arrays of the state that a checkpoint keeps
 
 
 class GibbsChain(BaseChain):
     """A state being sampled by exact Gibbs, with what is derived from it."""
 
-    def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
-        super().__init__(counts, urn, state, how)
-        self.is_random_scan = how.scan == "random"
+    def __init__(
+        self, counts: Counts, urn: Urn, start: State, options: SamplerOptions = DEFAULT
+    ) -> None:
+        super().__init__(counts, urn, start, options)
+        self.is_random_scan = options.scan == "random"
         self.scan = np.zeros(0, np.int64)
-        self.start = _no_start(urn, state)
+        self.start = _no_start(urn, start)
         self.fixed = make_fixed(counts, urn, self.is_symmetric)
         chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
         self.stops = np.linspace(0, counts.n_docs, chunks + 1).astype(np.int64)[1:]
@@ -56,11 +59,11 @@ class GibbsChain(BaseChain):
                 return None
         return SweepStats("gibbs", *self.scratch.stats.tolist())
 
-    def relayout(self, spare: int = 0) -> None:
-        """Lay the state anew, and derive everything from it again; the statistics go on."""
+    def relayout(self, spare: int = 0, *, compact: bool = True) -> None:
+        """Lay the state out again, and derive everything from it; the statistics go on."""
         stats = self.scratch.stats
-        before, self.state = self.state, state_room.relayout(self.urn, self.state, spare)
-        self.start = _moved_start(self.urn, before, self.state, self.start)
+        self.state, renaming = state.relayout(self.urn, self.state, spare, compact=compact)
+        self.start = _moved_start(self.urn, renaming, self.state, self.start)
         self.derived, self.scratch = self._derive()
         self.scratch.stats[:] = stats
 
@@ -69,23 +72,59 @@ class GibbsChain(BaseChain):
         if sweep > 1 and self.wants_relayout(sweep):
             self.relayout()
         if self.is_random_scan:
-            u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), SCAN_DRAW)
+            u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), _rng.DRAW_SCAN)
             self.scan = np.argsort(u, kind="stable")
             self.derived = self.derived._replace(scan=self.scan)
-        if self.urn.promotion:
+        if self.urn.relations.promotion:
             self.start = _new_start(self.urn, self.state)
             self.derived = self.derived._replace(start=self.start)
 
     def wants_relayout(self, sweep: int) -> bool:
-        """Whether the state should be laid anew before this sweep."""
-        return state_room.wants_relayout(self.state, sweep)
+        """Whether the state should be laid out again before this sweep."""
+        return state.wants_relayout(self.state, sweep)
+
+    def retune(self, urn: Urn) -> None:
+        """Go on with another urn: everything that follows from it is derived again."""
+        super().retune(urn)
+        self.fixed = make_fixed(self.counts, urn, self.is_symmetric)
+        self.derived, self.scratch = self._derive()
+
+    def replace(self, assignment: Assignment) -> None:
+        """Go on from another assignment: everything that follows from it is derived again."""
+        super().replace(assignment)
+        self._take_over()
+
+    def memory(self) -> dict[str, npt.NDArray[Any]]:
+        """How the state is laid out: the order of a word's postings is part of how a draw is made."""
+        return {LAYOUT + name: getattr(self.state, name) for name in _LAYOUT}
+
+    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
+        """Take up the layout that a checkpoint kept; False if it cannot be that of the labels."""
+        if set(memory) != {LAYOUT + name for name in _LAYOUT}:
+            return False
+        kept = {name: memory[LAYOUT + name] for name in _LAYOUT}
+        laid = self.state._replace(**kept)
+        width = laid.order.size
+        if any(array.shape[:1] != (width,) for array in (laid.size, laid.total)):
+            return False
+        laid = laid._replace(id=_resized(self.state.id, width))
+        if not state.is_sound(self.counts, self.urn, laid):
+            return False
+        self.state = laid
+        self._take_over()
+        return True
+
+    def _take_over(self) -> None:
+        """Make everything that belongs to `self.state`."""
+        self.start = _no_start(self.urn, self.state)
+        self.derived, self.scratch = self._derive()
 
     def _derive(self) -> tuple[Derived, Scratch]:
         """What follows from the state as it is laid out now."""
-        counts, state = self.counts, self.state
-        derived = make_derived(counts, self.urn, state, self.fixed, self.scan, self.start)
-        scratch = make_scratch(counts, self.urn, state, derived)
-        gibbs.derive(counts, self.urn, state, derived, scratch)
+        counts, now = self.counts, self.state
+        derived = make_derived(counts, self.urn, now, self.fixed, self.scan, self.start)
+        scratch = make_scratch(counts, self.urn, now, derived)
+        gibbs.derive(counts, self.urn, now, derived, scratch)
         return derived, scratch
 
 
@@ -97,7 +136,7 @@ def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
         inv_beta=np.empty(counts.n_words),
         word_nats=word_nats,
         is_long=is_long,
-        seed_ends=np.zeros(urn.seed_weight.size),
+        seed_ends=np.zeros(urn.seeds.weight.size),
         cum_weight=np.zeros(counts.n_docs + 1, np.int64),
         pairs=_pairs(counts, urn),
     )
@@ -125,11 +164,11 @@ def make_derived(
         base_row=base_row,
         base=np.zeros((lengths.size, width)),
         changed=np.zeros(width, np.int32),
-        n_changed=np.zeros(1, np.int64),
+        n_changed=np.zeros(2, np.int64),
         log_weight=np.zeros(width if any_long else 0),
         log_total=np.zeros(width if any_long else 0),
         scan=scan,
-        promoted_by=np.zeros(counts.n_docs if urn.promotion else 0, np.int64),
+        promoted_by=np.zeros(counts.n_docs if urn.relations.promotion else 0, np.int64),
         start=start,
     )
 
@@ -142,6 +181,7 @@ def make_scratch(counts: Counts, urn: Urn, state: State, derived: Derived) -> Sc
     return Scratch(
         tree=np.zeros((n_kept, _tree.size_for(width))),
         seen=np.full(n_kept, _tree.STALE, np.int64),
+        surplus=np.zeros(_tree.size_for(width)),
         product=np.ones(width),
         scale=np.zeros(width),
         extra=np.zeros(width),
@@ -151,7 +191,7 @@ def make_scratch(counts: Counts, urn: Urn, state: State, derived: Derived) -> Sc
         place=np.zeros(widest, np.int64),
         row=np.zeros(n_rows, np.int32),
         rate=np.zeros(n_rows),
-        given=np.zeros(widest if urn.promotion else 0, np.int64),
+        given=np.zeros(widest if urn.relations.promotion else 0, np.int64),
         stats=np.zeros(5, np.int64),
     )
 
@@ -163,25 +203,32 @@ def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDAr
     """
     held = np.zeros(counts.n_words)
     layout.word_totals(counts, held)
-    held += np.bincount(urn.seed_word, urn.seed_count * urn.unit, counts.n_words)
-    words = float((counts.length * counts.weight).sum()) + float(urn.seed_count.sum()) * urn.unit
-    if urn.promotion:
-        mu = urn.promotion * urn.unit
-        given = np.bincount(urn.relate_word, np.repeat(held, np.diff(urn.relate_ptr)), held.size)
+    held += np.bincount(urn.seeds.word, urn.seeds.tally * urn.words.unit, counts.n_words)
+    words = (
+        float((counts.length * counts.weight).sum()) + float(urn.seeds.tally.sum()) * urn.words.unit
+    )
+    if urn.relations.promotion:
+        mu = urn.relations.promotion * urn.words.unit
+        given = np.bincount(
+            urn.relations.word, np.repeat(held, np.diff(urn.relations.ptr)), held.size
+        )
         held, words = held + mu * given, words + mu * float(given.sum())
-    nats = np.log1p(held / urn.beta)
+    nats = np.log1p(held / urn.words.beta)
     gain = np.empty(counts.n_docs)
     layout.document_sums(counts, nats, gain)
-    loss = counts.length * np.log1p(words / urn.beta_sum)
+    loss = counts.length * np.log1p(words / urn.words.beta_sum)
     longest = np.maximum(gain, loss)
-    return nats, (longest > gibbs.SAFE_NATS) | (counts.weight > 1)
+    return nats, (longest > _open.SAFE_NATS) | (counts.weight > 1)
 
 
 def _pairs(counts: Counts, urn: Urn) -> _promote.RelatedPairs:
     """Words of one document that promote each other: found once, not again in every draw."""
-    ptr, none = np.zeros(counts.n_docs + 1 if urn.promotion else 0, np.int64), np.zeros(0, np.int32)
+    ptr, none = (
+        np.zeros(counts.n_docs + 1 if urn.relations.promotion else 0, np.int64),
+        np.zeros(0, np.int32),
+    )
     pairs = _promote.RelatedPairs(ptr, none, none)
-    if urn.promotion:
+    if urn.relations.promotion:
         _promote.find_pairs(counts, urn, np.full(counts.n_words, -1, np.int64), pairs)
         n_pairs = int(ptr[-1])
         pairs = _promote.RelatedPairs(ptr, np.zeros(n_pairs, np.int32), np.zeros(n_pairs, np.int32))
@@ -191,7 +238,7 @@ def _pairs(counts: Counts, urn: Urn) -> _promote.RelatedPairs:
 
 def _no_start(urn: Urn, state: State) -> _promote.Start:
     """Room for the counts a sweep of the promoted urn begins with; none for other urns."""
-    n = urn.beta.size if urn.promotion else 0
+    n = urn.words.beta.size if urn.relations.promotion else 0
     return _promote.Start(
         rate=np.full(state.size.size if n else 0, _promote.OPENED),
         best=np.zeros(n),
@@ -208,12 +255,14 @@ def _new_start(urn: Urn, state: State) -> _promote.Start:
     return start
 
 
-def _moved_start(urn: Urn, before: State, after: State, start: _promote.Start) -> _promote.Start:
-    """The same counts under the slots' new numbers, when the state was re-laid within a sweep."""
-    if not urn.promotion:
+def _moved_start(
+    urn: Urn, renaming: Renaming, after: State, start: _promote.Start
+) -> _promote.Start:
+    """The same counts under the slots' new numbers, when they were renamed within a sweep."""
+    if not urn.relations.promotion or not start.rate.size:
         return start
-    n_open = int(after.head[0])
-    old = np.sort(before.order[:n_open])
+    old = np.flatnonzero(renaming[:-1] >= 0)
+    new = renaming[old]
     moved = _no_start(urn, after)._replace(
         best=start.best,
         row_of=start.row_of,
@@ -221,7 +270,12 @@ def _moved_start(urn: Urn, before: State, after: State, start: _promote.Start) -
         post_len=start.post_len,
         post=start.post.copy(),
     )
-    moved.rate[:n_open] = start.rate[old]
-    moved.rows[:, :n_open] = start.rows[:, old]
-    moved.post[:, 0] = state_room.renamed(before)[start.post[:, 0]]
+    moved.rate[new] = start.rate[old]
+    moved.rows[:, new] = start.rows[:, old]
+    moved.post[:, 0] = renaming[start.post[:, 0]]
     return moved
+
+
+def _resized(array: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+    """The first values of an array, or all of them and -1."""
+    return np.append(array[:size], np.full(max(0, size - array.size), -1))

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie.backends._gibbs import GibbsChain
-from coterie.backends.base import DEFAULT, How, SweepStats
+from coterie.backends._gibbs import LAYOUT, GibbsChain
+from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import _proposals as kernel
 from coterie.kernels import gibbs, metropolis
 from coterie.kernels._proposals import FULL, SEED, Proposals
-from coterie.state import State
+from coterie.state import Assignment, State
 from coterie.urns import Urn
 
 FEW = 0.1  # Gibbs sweeps end when no larger share of the documents moves,
@@ -35,7 +35,7 @@ class MetropolisChain(GibbsChain):
     are, and the chain's law is the posterior: long-run frequencies of all partitions of five tiny
     documents match it.
 
-    `how.refresh=n` saves them anew every n sweeps, as X-DMM does. A proposal made from the chain's own
+    `options.refresh=n` saves them anew every n sweeps, as X-DMM does. A proposal made from the chain's own
     past biases it: total variation from the posterior on the same tiny corpora, 200,000 sweeps, where
     never to refresh measures 0.5 to 0.6%, all of it noise:
 
@@ -47,8 +47,10 @@ class MetropolisChain(GibbsChain):
     Without full draws for documents whose cluster has changed, it is twice as much.
     """
 
-    def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
-        super().__init__(counts, urn, state, how)
+    def __init__(
+        self, counts: Counts, urn: Urn, state: State, options: SamplerOptions = DEFAULT
+    ) -> None:
+        super().__init__(counts, urn, state, options)
         self.proposals: Proposals | None = None  # None: still Gibbs
         self.since = 0  # the sweep after which proposals were saved
         self.moved: list[int] = []  # what moved in the last sweeps, while it is Gibbs
@@ -74,29 +76,42 @@ class MetropolisChain(GibbsChain):
         return not calm and super().wants_relayout(sweep)
 
     def memory(self) -> Arrays:
-        """The proposals, once there are any: the state they were saved from is gone. Else what moved."""
+        """Beside the layout the proposals, once there are any: the state they were saved from is gone.
+
+        Before that, what moved.
+        """
+        layout = super().memory()
         if self.proposals is None:
-            return {"moved": np.array(self.moved, np.int64)}
+            return {**layout, "moved": np.array(self.moved, np.int64)}
         kept = {name: getattr(self.proposals, name) for name in KEPT}
-        return {"since": np.array([self.since], np.int64), **kept}
+        return {**layout, "since": np.array([self.since], np.int64), **kept}
 
     def recall(self, memory: Arrays) -> bool:
         """Take up what moved, or saved proposals; False if they cannot be of this corpus and urn."""
+        layout = {name: array for name, array in memory.items() if name.startswith(LAYOUT)}
+        memory = {name: array for name, array in memory.items() if name not in layout}
+        if not super().recall(layout):
+            return False
         if set(memory) <= {"moved"}:
             moved = memory.get("moved", np.zeros(0, np.int64))
             self.moved = moved.ravel().tolist()
             return moved.dtype == np.int64 and moved.ndim == 1 and moved.size <= 2 * WINDOW
-        if not _is_sound(memory, self.counts, self.urn.seed_weight.size):
+        if not _is_sound(memory, self.counts, self.urn.seeds.weight.size):
             return False
         self.since = int(memory["since"][0])
         self.proposals = _with_alias(*(memory[name] for name in KEPT))
         return True
 
+    def replace(self, assignment: Assignment) -> None:
+        """Go on from another assignment; proposals are saved when it has settled."""
+        super().replace(assignment)
+        self.proposals, self.moved = None, []
+
     def _is_due(self, done: int) -> bool:
         """Whether to save proposals after so many sweeps."""
         if self.proposals is None:
             return self._is_calm() or done >= LATEST
-        return self.how.refresh is not None and done - self.since == self.how.refresh
+        return self.options.refresh is not None and done - self.since == self.options.refresh
 
     def _is_calm(self) -> bool:
         """Whether few documents move, and no longer fewer from sweep to sweep."""
@@ -117,7 +132,7 @@ class MetropolisChain(GibbsChain):
             while done < stop:
                 done = metropolis.sweep(
                     self.counts, self.urn, self.state, self.fixed, self.derived, self.scratch, proposals,
-                    self.how.steps, np.uint64(key), sweep, done, stop, tally,
+                    self.options.steps, np.uint64(key), sweep, done, stop, tally,
                 )  # fmt: skip
                 if done < stop:
                     self.relayout()
@@ -152,7 +167,7 @@ class MetropolisChain(GibbsChain):
         ptr = np.append(0, np.cumsum(np.concatenate(sizes)))
         mass = np.concatenate(shares)
         slot = np.concatenate(slots)
-        entry = _named(state.z, urn.seed_weight.size, ptr, slot, mass)
+        entry = _named(state.z, urn.seeds.weight.size, ptr, slot, mass)
         main = slot[ptr[:-1]]
         size = state.size[main] - np.where(main == state.z, counts.weight, 0)
         self.proposals = _with_alias(ptr, entry, mass, np.where(main < 0, 0, size))

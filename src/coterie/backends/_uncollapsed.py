@@ -4,7 +4,7 @@ phi="draw" is a Gibbs sampler of the same posterior as the collapsed one, but sl
 document is drawn against word distributions it helped to make. phi="mean" takes theta and phi at
 their posterior means, as the paper does in practice; it settles earlier, but what it settles on is not
 the posterior. A document's words do not change phi within a sweep, so Eq. 3 and Eq. 4 (the
-urn's `burst`) are the same thing here, and so is any order of the scan.
+urn's `burstiness`) are the same thing here, and so is any order of the scan.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from coterie._rng import PHILOX_PHI, PHILOX_THETA
 from coterie.backends._chain import BaseChain
 from coterie.backends._team import Team
-from coterie.backends.base import DEFAULT, How, SweepStats
+from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.errors import Unsupported
 from coterie.kernels import uncollapsed
-from coterie.state import State, dense, from_labels, word_counts
+from coterie.state import Assignment, State, dense, from_labels, relayout, with_ids, word_counts
 from coterie.urns import NO_CAP, Urn
 
 MAX_BYTES = 4 * 2**30  # memory for tables of words x clusters, at most
@@ -29,44 +30,44 @@ CHUNK_ADDS = 400_000_000  # ask `should_stop` after so many additions: some tent
 CHUNK_GAMMAS = 4_000_000  # likewise, for each thread
 SCRATCH_BYTES = 512 * 2**10  # documents x clusters that a thread scores at once, in its cache
 TOGETHER = 8  # clusters drawn together: their words then fill whole cache lines of the table
-PHI, THETA = 0, 1  # what Philox draws: a part of its key
 
-Asked = Callable[[], bool] | None
+ShouldStop = Callable[[], bool] | None
 Floats = npt.NDArray[np.float64]
 
 
-def refusal(urn: Urn, how: How) -> str | None:
+def refusal(urn: Urn, options: SamplerOptions) -> str | None:
     """Why this sampler (or EM) cannot take this urn, in a sentence; None if it can."""
-    if urn.cap == NO_CAP or urn.seed_weight.size or urn.promotion:
+    if urn.sizes.cap == NO_CAP or urn.seeds.weight.size or urn.relations.promotion:
         return (
-            f"sampler={how.sampler!r} takes the finite urn alone: a fixed number of clusters, neither seeds"
-            " nor word vectors; use sampler='gibbs' or 'blocked'."
+            f"sampler={options.sampler!r} takes the finite urn alone: a fixed number of clusters,"
+            " neither seeds nor word vectors; use sampler='gibbs' or 'blocked'."
         )
-    if how.phi not in ("draw", "mean"):
-        return f"phi must be 'draw' or 'mean'; got {how.phi!r}."
+    if options.phi not in ("draw", "mean"):
+        return f"phi must be 'draw' or 'mean'; got {options.phi!r}."
     return None
 
 
 class UncollapsedChain(BaseChain):
     """A state being sampled with theta and phi; both are forgotten after every sweep."""
 
-    def __init__(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> None:
-        most = urn.cap if how.phi == "draw" else min(urn.cap, counts.n_docs + 1)
-        check_memory(how.sampler, counts.n_words, most, tables=1)
-        state = from_labels(counts, urn, dense(state.z))
-        super().__init__(counts, urn, state, how)
+    def __init__(
+        self, counts: Counts, urn: Urn, state: State, options: SamplerOptions = DEFAULT
+    ) -> None:
+        most = urn.sizes.cap if options.phi == "draw" else min(urn.sizes.cap, counts.n_docs + 1)
+        check_memory(options.sampler, counts.n_words, most, tables=1)
+        super().__init__(counts, urn, relayout(urn, state)[0], options)
         self.room = np.empty(counts.n_words * most)
-        self.weights = np.empty((how.n_jobs, max(SCRATCH_BYTES // 8, most)))
+        self.weights = np.empty((options.n_jobs, max(SCRATCH_BYTES // 8, most)))
         self.drawn = np.empty(counts.n_docs, np.int64)
         self.top = np.empty(counts.n_docs)
-        self.team = Team(how.n_jobs)
+        self.team = Team(options.n_jobs)
 
     refusal = staticmethod(refusal)
 
-    def sweep(self, key: int, sweep: int, should_stop: Asked = None) -> SweepStats | None:
+    def sweep(self, key: int, sweep: int, should_stop: ShouldStop = None) -> SweepStats | None:
         """Draw theta, phi and every document once; None if `should_stop` said yes on the way."""
-        n_open = int(self.state.head[0])
-        if self.how.phi == "mean":
+        n_open = self.state.n_open
+        if self.options.phi == "mean":
             log_theta, log_phi, many = self._means(n_open)
         else:
             log_theta, many = self._draw_theta(n_open, key, sweep), 1
@@ -91,17 +92,32 @@ class UncollapsedChain(BaseChain):
             ends = shares(counts.ptr, first, last, self.team.n)
             self.team.run(draw)
         moved = int(counts.weight[drawn != self.state.z].sum())
-        self.state = from_labels(counts, self.urn, dense(drawn))
+        self._take(drawn)
         return SweepStats("uncollapsed", moved)
+
+    def replace(self, assignment: Assignment) -> None:
+        """Go on from another assignment."""
+        super().replace(assignment)
+        self.state = relayout(self.urn, self.state)[0]
+
+    def _take(self, drawn: npt.NDArray[np.int64]) -> None:
+        """The state of what was drawn: clusters that were open keep their ids, others get new ones."""
+        before, slots = self.state.assignment, np.unique(drawn)
+        n_open = self.state.n_open
+        ids = np.append(before.id[:n_open], before.next_id + np.arange(slots.size))[
+            np.where(slots < n_open, slots, n_open + np.cumsum(slots >= n_open) - 1)
+        ]
+        next_id = before.next_id + int((slots >= n_open).sum())
+        self.state = with_ids(from_labels(self.counts, self.urn, dense(drawn)), ids, next_id)
 
     def _draw_theta(self, n_open: int, key: int, sweep: int) -> Floats:
         """ln theta ~ Dirichlet(m + alpha), up to a constant; with alpha = 0 of the open clusters only."""
-        size, alpha = self.state.size[:n_open], self.urn.size_prior
-        n_empty = self.urn.cap - n_open if alpha > 0.0 else 0
+        size, alpha = self.state.size[:n_open], self.urn.sizes.prior
+        n_empty = self.urn.sizes.cap - n_open if alpha > 0.0 else 0
         shape = np.append(size + alpha, np.full(n_empty, alpha))
-        return log_gammas(shape, generator(key, sweep, 0, THETA))
+        return log_gammas(shape, generator(key, sweep, 0, PHILOX_THETA))
 
-    def _draw_phi(self, log_phi: Floats, key: int, sweep: int, should_stop: Asked) -> bool:
+    def _draw_phi(self, log_phi: Floats, key: int, sweep: int, should_stop: ShouldStop) -> bool:
         """ln phi_k ~ Dirichlet(n_k + beta), a column each, those of empty clusters from the prior.
 
         False if `should_stop` said yes on the way.
@@ -114,9 +130,9 @@ class UncollapsedChain(BaseChain):
 
         def log_phi_of(k: int) -> Floats:
             mine = by_cluster[ends[k] : ends[k + 1]]
-            shape = self.urn.beta.copy()
+            shape = self.urn.words.beta.copy()
             shape[word[mine]] += held[mine]
-            value = log_gammas(shape, generator(key, sweep, k, PHI))
+            value = log_gammas(shape, generator(key, sweep, k, PHILOX_PHI))
             value -= value.max()
             value -= math.log(np.exp(np.maximum(value, uncollapsed.FAINT)).sum())
             return value
@@ -141,15 +157,15 @@ class UncollapsedChain(BaseChain):
         These are all alike: one column, the last, stands for them.
         """
         urn, state = self.urn, self.state
-        n_empty = urn.cap - n_open if urn.size_prior > 0.0 else 0
+        n_empty = urn.sizes.cap - n_open if urn.sizes.prior > 0.0 else 0
         n = n_open + (n_empty > 0)
-        log_theta = np.log(np.append(state.size[:n_open], 0)[:n] + urn.size_prior)
-        log_total = np.log(np.append(state.total[:n_open], 0)[:n] + urn.beta_sum)
+        log_theta = np.log(np.append(state.size[:n_open], 0)[:n] + urn.sizes.prior)
+        log_total = np.log(np.append(state.total[:n_open], 0)[:n] + urn.words.beta_sum)
         log_phi = self._table(n)
         log_phi[:] = 0.0
         ptr, slot, held = word_counts(state)
         log_phi[np.repeat(np.arange(ptr.size - 1), np.diff(ptr)), slot] = held
-        take_logs(self.team, urn.beta, log_total, log_phi)
+        take_logs(self.team, urn.words.beta, log_total, log_phi)
         return log_theta, log_phi, max(n_empty, 1)
 
     def _table(self, n: int) -> Floats:

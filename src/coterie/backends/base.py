@@ -1,4 +1,4 @@
-"""What a backend must do, whole, and the list of those there are."""
+"""What a backend must do, and the list of those there are."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from coterie.counts import Counts
 from coterie.errors import Unsupported
-from coterie.state import State
+from coterie.frozen import Frozen, LeaveOut
+from coterie.state import Assignment
 from coterie.urns import Urn
 
 _WHERE = {"cpu": "coterie.backends.cpu"}
@@ -36,19 +38,19 @@ SAMPLERS = {
 }
 
 
-class How(NamedTuple):
+class SamplerOptions(NamedTuple):
     """How sweeps are to be made; what follows from data and settings alone is decided before."""
 
     sampler: str = "gibbs"
     scan: str = "given"  # the order within a sweep, or "random": another one each sweep
     n_jobs: int = 1  # threads; never a reason for other labels
     block_size: int | None = None  # documents drawn against the same counts; None: from the data
-    steps: int = 1  # metropolis: proposals a document and sweep
-    refresh: int | None = None  # metropolis: sweeps until proposals are made anew; None: never
+    steps: int = 1  # metropolis: proposals per document and sweep
+    refresh: int | None = None  # metropolis: sweeps until proposals are made again; None: never
     phi: str = "draw"  # uncollapsed: theta and phi drawn, or their posterior "mean"
 
 
-DEFAULT = How()
+DEFAULT = SamplerOptions()
 
 
 class SweepStats(NamedTuple):
@@ -68,14 +70,21 @@ class SweepStats(NamedTuple):
 class Chain(Protocol):
     """Labels being sampled somewhere: what the loop in `sampler.py` sees of a backend."""
 
-    @property
-    def state(self) -> State:
-        """The state as it is now (shared, not copied)."""
+    kind: str  # whose `memory` this chain understands, such as "cpu gibbs"
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
         """Draw every document once. `should_stop()` is asked now and then; None if it said yes."""
+
+    def assignment(self) -> Assignment:
+        """The assignment as it is now (shared where possible, not copied)."""
+
+    def retune(self, urn: Urn) -> None:
+        """Go on with an urn that has other values, and the same words, seeds and relations."""
+
+    def replace(self, assignment: Assignment) -> None:
+        """Go on from another assignment of the same documents."""
 
     def joint_terms(self) -> tuple[float, float]:
         """The sum over n_kw > 0 of ln G(n_kw + b_w) - ln G(b_w), and ln p(words | z) at mean phi.
@@ -84,7 +93,7 @@ class Chain(Protocol):
         """
 
     def memory(self) -> dict[str, npt.NDArray[Any]]:
-        """What later sweeps need beyond the state; a checkpoint keeps it."""
+        """What later sweeps need beyond the assignment, to draw what an uninterrupted run draws."""
 
     def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
         """Take up what a checkpoint kept; False if that cannot be this chain's."""
@@ -95,11 +104,29 @@ class Backend(Protocol):
 
     name: str
 
-    def supports(self, urn: Urn, how: How) -> str | None:
+    def supports(self, urn: Urn, options: SamplerOptions) -> str | None:
         """None, or the sentence to show the user."""
 
-    def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> Chain:
-        """Take the state over; returns a chain that samples it."""
+    def open(
+        self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
+    ) -> Chain:
+        """A chain that samples on from this assignment."""
+
+    def score(
+        self,
+        counts: Counts,
+        urn: Urn,
+        frozen: Frozen,
+        take: Callable[[npt.NDArray[np.int64], npt.NDArray[np.float64]], None],
+        leave_out: LeaveOut | None = None,
+        at_mean: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Weigh documents against frozen clusters, some at a time: take(documents, log weights).
+
+        The log weights are documents x clusters, relative to an empty cluster. `leave_out` names the
+        documents that are in the counts; `at_mean` weighs words by the mean phi instead of the urn.
+        """
 
 
 def backend_names() -> tuple[str, ...]:

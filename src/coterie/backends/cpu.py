@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from coterie.backends._chain import BaseChain
-from coterie.backends.base import DEFAULT, SAMPLERS, How
+from coterie.backends._score import score
+from coterie.backends.base import DEFAULT, SAMPLERS, SamplerOptions
 from coterie.counts import Counts
-from coterie.state import State
+from coterie.state import Assignment, from_assignment
 from coterie.urns import Urn
 
 log = logging.getLogger("coterie")
@@ -21,22 +22,24 @@ class CpuBackend:
 
     name = "cpu"
 
-    def supports(self, urn: Urn, how: How) -> str | None:
+    def supports(self, urn: Urn, options: SamplerOptions) -> str | None:
         """None, or why this sampler does not take this urn and these settings."""
-        if how.sampler not in SAMPLERS:
-            return (
-                f"There is no sampler {how.sampler!r}; choose one of {', '.join(SAMPLERS)}, auto."
-            )
-        if how.steps < 1 or (how.refresh is not None and how.refresh < 1):
-            return (
-                f"steps and refresh of a sampler must be 1 or more; got {how.steps}, {how.refresh}."
-            )
-        return _chain_class(how.sampler).refusal(urn, how)
+        if options.sampler not in SAMPLERS:
+            return f"There is no sampler {options.sampler!r}; choose one of {', '.join(SAMPLERS)}, auto."
+        if options.steps < 1 or (options.refresh is not None and options.refresh < 1):
+            found = f"{options.steps}, {options.refresh}"
+            return f"steps and refresh of a sampler must be 1 or more; got {found}."
+        return _chain_class(options.sampler).refusal(urn, options)
 
-    def open(self, counts: Counts, urn: Urn, state: State, how: How = DEFAULT) -> BaseChain:
-        """Take the state over."""
-        announce_compilation(how.sampler)
-        return _chain_class(how.sampler)(counts, urn, state, how)
+    def open(
+        self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
+    ) -> BaseChain:
+        """A chain that samples on from this assignment."""
+        announce_compilation(options.sampler)
+        state = from_assignment(counts, urn, assignment)
+        return _chain_class(options.sampler)(counts, urn, state, options)
+
+    score = staticmethod(score)
 
 
 BACKEND = CpuBackend()

@@ -109,7 +109,7 @@ def how_to_change(groups: Clustering) -> list[str]:
     beta = next((float(s.value) for s in groups.settings if s.name == "beta"), 0.1)
     fewer = f"fewer, broader clusters: --beta {beta * 3:.3g}"
     cap = groups.n_clusters // 3
-    if groups.n_clusters > 5 and cap >= groups.model.urn.seed_weight.size:
+    if groups.n_clusters > 5 and cap >= groups.model.urn.seeds.weight.size:
         fewer += f", or --n-clusters {cap} (at most so many)"
     return [*([fewer] if groups.n_clusters > 1 else []), f"more, finer ones: --beta {beta / 3:.2g}"]
 

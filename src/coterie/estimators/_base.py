@@ -24,12 +24,13 @@ from coterie import _allowed, _rng, io, metrics, sampler, urns
 from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
 from coterie._arrays import plain
 from coterie._sentence import parameter
-from coterie.backends import backend_names, get_backend, sampler_names
-from coterie.backends.base import How
+from coterie.backends import backend_names, get_backend, sampler_names, threads
+from coterie.backends.base import SamplerOptions
 from coterie.counts import Corpus, Counts
 from coterie.errors import InvalidInput, concerning
 from coterie.estimators import _knowing, _read, _saving
-from coterie.model import Model, Own, flags_of, most_typical, promoting_words, threads
+from coterie.frozen import LeaveOut
+from coterie.model import Model, flags_of, most_typical, promoting_words
 from coterie.seeds import EncodedSeeds
 from coterie.start import Init
 from coterie.urns import Urn
@@ -272,7 +273,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         self.__dict__.pop("related_", None)  # an earlier fit's
         if getattr(self, "word_vectors", None) is not None:
             urn, self.related_ = _knowing.relate(urn, self, words)
-        if urn.one > 1 or seeds is not None:
+        if urn.words.one > 1 or seeds is not None:
             urns.check_room(urn, counts)
         return urn, seeds
 
@@ -285,13 +286,17 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         seeds: EncodedSeeds | None,
     ) -> None:
         named = () if seeds is None else (seeds.names, seeds.unknown)
-        self.model_, cluster_of = Model.freeze(urn, run.state, words, *named)
-        self.labels_ = corpus.per_row(cluster_of[run.state.z].astype(np.int64), -1)
+        self.model_, cluster_of = Model.freeze(
+            run.urn, corpus.counts, run.assignment, words, *named
+        )
+        self.labels_ = corpus.per_row(cluster_of[run.assignment.labels].astype(np.int64), -1)
         self.trace_ = run.trace
         self.converged_, self.stop_reason_ = run.converged, run.reason
         self._training: Corpus | None = corpus
         self._rows: dict[str, npt.NDArray[Any]] = {}
-        self._promoting = promoting_words(corpus, run.state.flag) if urn.promotion else None
+        self._promoting = (
+            promoting_words(corpus, run.assignment.flag) if urn.relations.promotion else None
+        )
         self.n_features_in_ = corpus.counts.n_words
         self._describe()
 
@@ -309,7 +314,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             known = corpus.doc_of_row >= 0
             first[corpus.doc_of_row[known]] = self.labels_[known]
             at = corpus.per_document(np.arange(corpus.doc_of_row.size))
-            own = Own(first, self._flags(corpus.counts, at))
+            own = LeaveOut(first, self._flags(corpus.counts, at))
             scores = self.model_.outlier_scores(corpus.counts, own, self.n_jobs)
             typical = self.model_.typicality(corpus.counts, first)
             self._rows = {
@@ -332,7 +337,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             n_sweeps=int(self.n_sweeps),
             init=self._init(corpus),
             key=_key(self.random_state),
-            how=self._how(),
+            options=self._options(),
             tol=self.tol,
             max_time=self.max_time,
             callbacks=tuple(self.callbacks or ()),
@@ -340,9 +345,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             checkpoint_every=int(self.checkpoint_every),
         )
 
-    def _how(self) -> How:
+    def _options(self) -> SamplerOptions:
         size = None if self.block_size is None else int(self.block_size)
-        return How(self.sampler, self.scan, threads(self.n_jobs), size)
+        return SamplerOptions(self.sampler, self.scan, threads(self.n_jobs), size)
 
     def _init(self, corpus: Corpus) -> Init:
         """The start asked for, with labels taken from rows to documents."""
@@ -410,7 +415,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         chosen = {name: rules[name] for name in names or rules}
         _allowed.check(type(self).__name__, chosen, self.get_params(deep=False))
 
-    def _own(self, corpus: Corpus, rows: npt.ArrayLike | None) -> Own | None:
+    def _own(self, corpus: Corpus, rows: npt.ArrayLike | None) -> LeaveOut | None:
         """The training rows that these documents are, to be left out."""
         if rows is None:
             return None
@@ -433,7 +438,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             )
         own = np.where(counted, self.labels_[rows], -1)
         known = corpus.doc_of_row >= 0
-        return Own(own[known], self._flags(corpus.counts, rows[known]))
+        return LeaveOut(own[known], self._flags(corpus.counts, rows[known]))
 
     def _flags(self, counts: Counts, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8] | None:
         """Which words of these documents promote, where they are training rows of a promoted urn."""

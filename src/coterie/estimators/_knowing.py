@@ -26,7 +26,7 @@ def plant(urn: Urn, estimator: Any, words: list[str] | None, kind: str) -> tuple
     with concerning("seeds"):
         seeds = read(
             estimator.seeds, repeat=estimator.seed_repeat, weight=estimator.seed_weight, owner=owner
-        ).encode(words, _cutter(kind), urn.beta.size)
+        ).encode(words, _cutter(kind), urn.words.beta.size)
     return urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count), seeds
 
 
@@ -43,7 +43,7 @@ def relate(urn: Urn, estimator: Any, words: list[str] | None) -> tuple[Urn, embe
             words, estimator.word_vectors, estimator.threshold, estimator.max_related
         )
     urn = urns.promoted(urn, estimator.promotion, found.ptr, found.word)
-    if estimator.promotion > 0 and urn.promotion == 0:
+    if estimator.promotion > 0 and urn.relations.promotion == 0:
         raise InvalidInput(
             parameter("promotion", type(estimator).__name__)
             + f" is {estimator.promotion:g}, too small to count; give"
@@ -61,7 +61,7 @@ def recalled(urn: Urn, said: Any) -> embeddings.Related:
     """The related words of a saved model."""
     fine = isinstance(said, list) and len(said) == 2 and all(isinstance(n, int) for n in said)
     n_vectors, n_dropped = said if fine else (0, 0)
-    return embeddings.Related(urn.relate_ptr, urn.relate_word, n_vectors, n_dropped)
+    return embeddings.Related(urn.relations.ptr, urn.relations.word, n_vectors, n_dropped)
 
 
 def _cutter(kind: str) -> Callable[[str], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coterie._allowed import either, nothing, number, one_of, whole
-from coterie.backends.base import How
+from coterie.backends.base import SamplerOptions
 from coterie.estimators.gsdmm import GSDMM
 
 
@@ -97,10 +97,10 @@ class XDMM(GSDMM):
         self.refresh = refresh
         self.phi = phi
 
-    def _how(self) -> How:
+    def _options(self) -> SamplerOptions:
         return (
             super()
-            ._how()
+            ._options()
             ._replace(
                 steps=int(self.steps),
                 refresh=None if self.refresh is None else int(self.refresh),

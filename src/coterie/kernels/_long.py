@@ -18,7 +18,7 @@ from coterie.kernels._common import (
     log_rising,
     rising_tail,
 )
-from coterie.kernels._slots import BLOCK, slot_prior
+from coterie.kernels._slots import BLOCK, HIGH, OPEN, slot_prior
 from coterie.kernels._words import growth, list_rows, log_growth, multiply_rows, scan
 
 BIG = 2.0**500
@@ -42,7 +42,7 @@ def draw_long(counts, urn, state, fixed, derived, scratch, d, u, given):
             return np.int64(scratch.touched[i])
     if fresh > 0.0:
         own = np.int64(state.z[d])
-        alone = state.size[own] == counts.weight[d] and own >= urn.seed_weight.size
+        alone = state.size[own] == counts.weight[d] and own >= urn.seeds.weight.size
         return own if alone else np.int64(-1)
     return np.int64(scratch.touched[n_near - 1])
 
@@ -53,7 +53,7 @@ def weigh_long(counts, urn, state, fixed, derived, scratch, d, given):
 
     Returns how many they are, their sum, and the weight of a new cluster, d itself left out.
     """
-    width = (state.head[1] + BLOCK - 1) // BLOCK * BLOCK
+    width = (state.counters[HIGH] + BLOCK - 1) // BLOCK * BLOCK
     own_nats = multiply_words(counts, urn, state, fixed, scratch, d, width)
     weighed = weigh_logs(counts, urn, state, derived, scratch, d, width, own_nats, given)
     scratch.product[:width] = 1.0
@@ -76,17 +76,29 @@ def multiply_words(counts, urn, state, fixed, scratch, d, width):
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
         count = counts.tally[e] * copies
-        first, beta = fixed.inv_beta[w * fixed.beta_stride], urn.beta[w * fixed.beta_stride]
+        first, beta = fixed.inv_beta[w * fixed.beta_stride], urn.words.beta[w * fixed.beta_stride]
         r = np.int64(state.row_of[w])
         lo = state.post_ptr[w]
         hi = lo + state.post_len[w]
         nats = count * fixed.word_nats[w]
-        mine = count * urn.one
-        if urn.promotion > 0:
+        mine = count * urn.words.one
+        if urn.relations.promotion > 0:
             mine += scratch.given[e - begin]
         many = count > MANY or nats > CHUNK_NATS
         if many:
-            at = add_many(state, extra, r, lo, hi, own, beta, urn.burst, urn.unit, count, width)
+            at = add_many(
+                state,
+                extra,
+                r,
+                lo,
+                hi,
+                own,
+                beta,
+                urn.words.burstiness,
+                urn.words.unit,
+                count,
+                width,
+            )
         else:
             if grown + nats > CHUNK_NATS or n_rows + count > scratch.row.size:
                 multiply_rows(state.rows, scratch.row, scratch.rate, n_rows, product, width)
@@ -96,19 +108,40 @@ def multiply_words(counts, urn, state, fixed, scratch, d, width):
             grown += nats
             if r >= 0:
                 n_rows = list_rows(
-                    scratch.row, scratch.rate, n_rows, r, first, beta, urn.burst, urn.unit, count
+                    scratch.row,
+                    scratch.rate,
+                    n_rows,
+                    r,
+                    first,
+                    beta,
+                    urn.words.burstiness,
+                    urn.words.unit,
+                    count,
                 )
                 at = np.int64(-1)
             else:
-                at = scan(state.post, lo, hi, product, own, first, beta, urn.burst, urn.unit, count)
+                at = scan(
+                    state.post,
+                    lo,
+                    hi,
+                    product,
+                    own,
+                    first,
+                    beta,
+                    urn.words.burstiness,
+                    urn.words.unit,
+                    count,
+                )
         scratch.place[e - begin] = at
         if own < 0:
             continue
         held = np.int64(state.rows[r, own]) if r >= 0 else np.int64(state.post[at, 1])
         if many:
-            own_nats += log_growth(held - mine, beta, urn.burst, urn.unit, count)
+            own_nats += log_growth(held - mine, beta, urn.words.burstiness, urn.words.unit, count)
         else:
-            own_gain *= growth(held - mine, first, beta, urn.burst, urn.unit, count)
+            own_gain *= growth(
+                held - mine, first, beta, urn.words.burstiness, urn.words.unit, count
+            )
             if own_gain > BIG:
                 own_gain *= 1.0 / BIG
                 own_nats += LOG_BIG
@@ -152,7 +185,7 @@ def estimate(urn, state, derived, scratch, width, length, empty):
     """
     half = 0.5 * (length - 1)
     for k in range(width):
-        words = state.total[k] * urn.unit + urn.beta_sum
+        words = state.total[k] * urn.words.unit + urn.words.beta_sum
         y = half / words
         log1p = y * (1.0 - y * (0.5 - y * (1.0 / 3.0 - y * (0.25 - y * 0.2))))
         bits = np.float64(np.float64(scratch.product[k]).view(np.int64))
@@ -163,7 +196,7 @@ def estimate(urn, state, derived, scratch, width, length, empty):
             + (empty - length * (derived.log_total[k] + log1p) + rising_tail(words + half, length))
         )
     for k in range(width):
-        words = state.total[k] * urn.unit + urn.beta_sum
+        words = state.total[k] * urn.words.unit + urn.words.beta_sum
         if length >= SERIES * words and derived.log_weight[k] > -np.inf:
             scratch.weight[k] = (
                 math.log(scratch.product[k])
@@ -180,31 +213,31 @@ def weigh_logs(counts, urn, state, derived, scratch, d, width, own_nats, given):
     copies = counts.weight[d]
     length = counts.length[d] * copies
     weight, touched = scratch.weight, scratch.touched
-    empty = log_rising(urn.beta_sum, length)
+    empty = log_rising(urn.words.beta_sum, length)
     estimate(urn, state, derived, scratch, width, length, empty)
     if copies > 1:
         for k in range(width):
             if derived.log_weight[k] > -np.inf:
-                size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+                size = state.size[k] + slot_prior(urn.seeds.weight, urn.sizes.prior, k)
                 weight[k] += log_rising(size, copies) - derived.log_weight[k]
     companions = state.size[own] - copies
-    alone = companions == 0 and own >= urn.seed_weight.size
+    alone = companions == 0 and own >= urn.seeds.weight.size
     own_score = -np.inf
     if own >= 0:
-        own_size = companions + slot_prior(urn.seed_weight, urn.size_prior, own)
+        own_size = companions + slot_prior(urn.seeds.weight, urn.sizes.prior, own)
         if not alone and own_size > 0.0:
-            mine = length * urn.one + given
-            words = (state.total[own] - mine) * urn.unit + urn.beta_sum
+            mine = length * urn.words.one + given
+            words = (state.total[own] - mine) * urn.words.unit + urn.words.beta_sum
             own_score = (
                 own_nats + log_rising(own_size, copies) + (empty - log_rising(words, length))
             )
         weight[own] = own_score
-    n_empty = urn.cap - (state.head[0] - alone)
+    n_empty = urn.sizes.cap - (state.counters[OPEN] - alone)
     fresh = -np.inf
-    if urn.open_weight > 0.0:
-        fresh = math.log(urn.open_weight) + log_gamma(float(copies))
-    elif urn.size_prior > 0.0 and n_empty > 0:
-        fresh = math.log(float(n_empty)) + log_rising(urn.size_prior, copies)
+    if urn.sizes.open_weight > 0.0:
+        fresh = math.log(urn.sizes.open_weight) + log_gamma(float(copies))
+    elif urn.sizes.prior > 0.0 and n_empty > 0:
+        fresh = math.log(float(n_empty)) + log_rising(urn.sizes.prior, copies)
     best = fresh
     for k in range(width):
         best = max(best, weight[k])
@@ -216,8 +249,8 @@ def weigh_logs(counts, urn, state, derived, scratch, d, width, own_nats, given):
         if weight[k] > best - REACH - SLACK:
             score = own_score
             if k != own:
-                words = state.total[k] * urn.unit + urn.beta_sum
-                size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+                words = state.total[k] * urn.words.unit + urn.words.beta_sum
+                size = state.size[k] + slot_prior(urn.seeds.weight, urn.sizes.prior, k)
                 score = (
                     math.log(scratch.product[k])
                     + (scratch.scale[k] * LOG_BIG + scratch.extra[k])

@@ -16,7 +16,7 @@ def move(counts, urn, state, scratch, d, new):
     begin = counts.ptr[d]
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
-        count = counts.tally[e] * copies * urn.one
+        count = counts.tally[e] * copies * urn.words.one
         r = state.row_of[w]
         if r >= 0:
             if old >= 0:
@@ -24,15 +24,15 @@ def move(counts, urn, state, scratch, d, new):
             state.rows[r, new] += count
         else:
             move_posting(state, w, scratch.place[e - begin], new, count)
-    length = counts.length[d] * copies * urn.one
+    length = counts.length[d] * copies * urn.words.one
     state.z[d] = new
     state.size[new] += copies
     state.total[new] += length
     if old >= 0:
         state.size[old] -= copies
         state.total[old] -= length
-        if state.size[old] == 0 and old >= urn.seed_weight.size:
-            free_slot(state.order, state.place, state.head, old)
+        if state.size[old] == 0 and old >= urn.seeds.weight.size:
+            free_slot(state, old)
 
 
 @inlined

@@ -1,8 +1,8 @@
 """The generalized Pólya urn (GPU-DMM 3.3): a word that joins a cluster brings its relatives along.
 
-A flag a word of a document, `state.flag`, remembers whether it promoted: then each related word of
-the document's cluster holds `urn.promotion` more a time the word occurs. Flags are drawn anew each
-sweep with probability lambda = p(z | w) / max_z' p(z' | w) (Eq. 4 to 6), by the counts the sweep
+Each word of a document has a flag in `state.flag` that says whether it promoted: then each related
+word of the document's cluster holds `urn.relations.promotion` more for every occurrence of the word.
+Flags are drawn again in each sweep with probability lambda = p(z | w) / max_z' p(z' | w) (Eq. 4 to 6), by the counts the sweep
 began with; a cluster opened since is judged by its counts of the moment, the document's own words
 in it and nothing they promote. Algorithm 2 takes back what was added, by the remembered flag.
 """
@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie._rng import DRAW_FLAG
 from coterie.kernels._common import inlined, kernel, uniform
 from coterie.kernels._moves import add, held
-from coterie.kernels._slots import slot_prior
+from coterie.kernels._slots import OPEN, slot_prior
 
-FLAG_DRAW = 65  # the address of the first word's flag; the numbers before it draw the cluster
 OPENED = -1.0  # in Start.rate: not there when the sweep began
 ADD = 2  # on top of a flag, within a draw: to be added to the new cluster
 
@@ -46,18 +46,18 @@ class RelatedPairs(NamedTuple):
 def note_start(urn, state, start):
     """Fill `start` from the state: the counts that decide this sweep's flags. Writes start only."""
     highest = 0.0
-    if urn.size_prior > 0.0 and urn.cap > state.head[0]:
-        highest = urn.size_prior / urn.beta_sum  # an empty cluster of the finite urn
+    if urn.sizes.prior > 0.0 and urn.sizes.cap > state.counters[OPEN]:
+        highest = urn.sizes.prior / urn.words.beta_sum  # an empty cluster of the finite urn
     for k in range(state.size.size):
         start.rate[k] = OPENED
-        if state.size[k] > 0 or k < urn.seed_weight.size:
-            size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
-            start.rate[k] = size / (state.total[k] * urn.unit + urn.beta_sum)
+        if state.size[k] > 0 or k < urn.seeds.weight.size:
+            size = state.size[k] + slot_prior(urn.seeds.weight, urn.sizes.prior, k)
+            start.rate[k] = size / (state.total[k] * urn.words.unit + urn.words.beta_sum)
             highest = max(highest, start.rate[k])
-    for w in range(urn.beta.size):
-        if urn.relate_ptr[w] == urn.relate_ptr[w + 1]:
+    for w in range(urn.words.beta.size):
+        if urn.relations.ptr[w] == urn.relations.ptr[w + 1]:
             continue
-        beta = urn.beta[w]
+        beta = urn.words.beta[w]
         best = highest * beta
         r = state.row_of[w]
         start.row_of[w] = r
@@ -67,13 +67,13 @@ def note_start(urn, state, start):
                 n = state.rows[r, k]
                 start.rows[r, k] = n
                 if n > 0:
-                    best = max(best, start.rate[k] * (n * urn.unit + beta))
+                    best = max(best, start.rate[k] * (n * urn.words.unit + beta))
         for i in range(state.post_ptr[w], state.post_ptr[w] + state.post_len[w]):
             k = state.post[i, 0]
             n = state.post[i, 1]
             start.post[i, 0] = k
             start.post[i, 1] = n
-            best = max(best, start.rate[k] * (n * urn.unit + beta))
+            best = max(best, start.rate[k] * (n * urn.words.unit + beta))
         start.best[w] = best
 
 
@@ -88,8 +88,8 @@ def find_pairs(counts, urn, seen, pairs):
             seen[counts.word[e]] = e
         for e in range(begin, end):
             w = counts.word[e]
-            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
-                at = seen[urn.relate_word[i]]
+            for i in range(urn.relations.ptr[w], urn.relations.ptr[w + 1]):
+                at = seen[urn.relations.word[i]]
                 if at >= begin:
                     if pairs.giver.size:
                         pairs.giver[n] = e - begin
@@ -105,8 +105,12 @@ def count_promoted(counts, urn, state, promoted):
         promoted[d] = 0
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             if state.flag[e]:
-                n_related = urn.relate_ptr[counts.word[e] + 1] - urn.relate_ptr[counts.word[e]]
-                promoted[d] += urn.promotion * counts.tally[e] * counts.weight[d] * n_related
+                n_related = (
+                    urn.relations.ptr[counts.word[e] + 1] - urn.relations.ptr[counts.word[e]]
+                )
+                promoted[d] += (
+                    urn.relations.promotion * counts.tally[e] * counts.weight[d] * n_related
+                )
 
 
 @inlined
@@ -117,7 +121,9 @@ def fill_given(counts, urn, state, fixed, derived, scratch, d):
     for i in range(pairs.ptr[d], pairs.ptr[d + 1]):
         e = begin + pairs.giver[i]
         if state.flag[e]:
-            scratch.given[pairs.taker[i]] += urn.promotion * counts.tally[e] * counts.weight[d]
+            scratch.given[pairs.taker[i]] += (
+                urn.relations.promotion * counts.tally[e] * counts.weight[d]
+            )
     return derived.promoted_by[d]
 
 
@@ -139,16 +145,16 @@ def promote(counts, urn, state, derived, scratch, d, old, random):
     new = np.int64(state.z[d])
     begin, end = counts.ptr[d], counts.ptr[d + 1]
     copies = counts.weight[d]
-    alone = state.size[new] == copies and new >= urn.seed_weight.size
+    alone = state.size[new] == copies and new >= urn.seeds.weight.size
     if alone:  # also if it was alone before: that cluster ended with the draw
         derived.start.rate[new] = OPENED
     changed = False
     for e in range(begin, end):
         w = counts.word[e]
-        first, last = urn.relate_ptr[w], urn.relate_ptr[w + 1]
+        first, last = urn.relations.ptr[w], urn.relations.ptr[w + 1]
         if first == last:
             continue
-        u = uniform(random, FLAG_DRAW + e - begin)
+        u = uniform(random, DRAW_FLAG + e - begin)
         chance = strength(counts, urn, state, derived, scratch, d, e, new, alone)
         after = u * derived.start.best[w] < chance
         before = state.flag[e] == 1
@@ -156,9 +162,9 @@ def promote(counts, urn, state, derived, scratch, d, old, random):
         state.flag[e] = after + ADD * (after and not stays)
         if before and not stays:
             changed = True
-            amount = urn.promotion * counts.tally[e] * copies
+            amount = urn.relations.promotion * counts.tally[e] * copies
             for i in range(first, last):
-                add(state, urn.relate_word[i], old, -amount)
+                add(state, urn.relations.word[i], old, -amount)
             state.total[old] -= amount * (last - first)
             derived.promoted_by[d] -= amount * (last - first)
     for e in range(begin, end):
@@ -166,10 +172,10 @@ def promote(counts, urn, state, derived, scratch, d, old, random):
             state.flag[e] = 1
             changed = True
             w = counts.word[e]
-            amount = urn.promotion * counts.tally[e] * copies
-            first, last = urn.relate_ptr[w], urn.relate_ptr[w + 1]
+            amount = urn.relations.promotion * counts.tally[e] * copies
+            first, last = urn.relations.ptr[w], urn.relations.ptr[w + 1]
             for i in range(first, last):
-                add(state, urn.relate_word[i], new, amount)
+                add(state, urn.relations.word[i], new, amount)
             state.total[new] += amount * (last - first)
             derived.promoted_by[d] += amount * (last - first)
     return changed
@@ -183,15 +189,19 @@ def strength(counts, urn, state, derived, scratch, d, e, k, alone):
     if rate != OPENED:
         hint = scratch.place[e - counts.ptr[d]]
         n = held_at_start(state.post_ptr[w], derived.start, w, k, hint)
-        return rate * (n * urn.unit + urn.beta[w])
-    size = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
+        return rate * (n * urn.words.unit + urn.words.beta[w])
+    size = state.size[k] + slot_prior(urn.seeds.weight, urn.sizes.prior, k)
     n, total = np.int64(0), state.total[k]
     if alone:
-        n = counts.tally[e] * counts.weight[d] * urn.one
-        total = counts.length[d] * counts.weight[d] * urn.one
+        n = counts.tally[e] * counts.weight[d] * urn.words.one
+        total = counts.length[d] * counts.weight[d] * urn.words.one
     else:
         n = held(state, w, k)
-    return size / (total * urn.unit + urn.beta_sum) * (n * urn.unit + urn.beta[w])
+    return (
+        size
+        / (total * urn.words.unit + urn.words.beta_sum)
+        * (n * urn.words.unit + urn.words.beta[w])
+    )
 
 
 @inlined

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from coterie.kernels._common import inlined, kernel
 from coterie.kernels._long import weigh_long
+from coterie.kernels._open import TOUCH_COST, base_of_slot
 from coterie.kernels._promote import clear_given, fill_given
-from coterie.kernels._slots import base_ratio, slot_prior
+from coterie.kernels._slots import HIGH, OPEN, base_ratio, slot_prior
 from coterie.kernels._words import growth, scan_touched
-from coterie.kernels.gibbs import TOUCH_COST, base_of_slot
 
 NEW, FULL, SEED = -1, -2, -3  # entries that are no document; seed k is SEED - k
 KEPT = 8  # clusters kept of a conditional, at most
@@ -71,12 +71,12 @@ def fill_alias(proposals, small, large):
 def note_rest(urn, state, rest):
     """Equivalent to: rest[L] = sum over the open clusters of (m_k + prior_k) * base_k(L)."""
     rest[:] = 0.0
-    for k in range(state.head[1]):
-        if state.size[k] > 0 or k < urn.seed_weight.size:
-            ratio = state.size[k] + slot_prior(urn.seed_weight, urn.size_prior, k)
-            words = state.total[k] * urn.unit + urn.beta_sum
+    for k in range(state.counters[HIGH]):
+        if state.size[k] > 0 or k < urn.seeds.weight.size:
+            ratio = state.size[k] + slot_prior(urn.seeds.weight, urn.sizes.prior, k)
+            words = state.total[k] * urn.words.unit + urn.words.beta_sum
             for length in range(1, rest.size):
-                ratio *= (urn.beta_sum + (length - 1)) / (words + (length - 1))
+                ratio *= (urn.words.beta_sum + (length - 1)) / (words + (length - 1))
                 rest[length] += ratio
 
 
@@ -87,13 +87,13 @@ def record(counts, urn, state, fixed, derived, scratch, rest, first, last, slot,
     Row i of `slot` and `share` is document first + i: up to KEPT slots (or NEW) and their shares, 0
     where there are fewer, and in the last place FULL and its share. Writes these and scratch.
     """
-    promoted = urn.promotion > 0
+    promoted = urn.relations.promotion > 0
     for d in range(first, last):
         given = (
             fill_given(counts, urn, state, fixed, derived, scratch, d) if promoted else np.int64(0)
         )
         left = 0.0
-        if not fixed.is_long[d] and touches(counts, state, d) * TOUCH_COST < state.head[1]:
+        if not fixed.is_long[d] and touches(counts, state, d) * TOUCH_COST < state.counters[HIGH]:
             n, total, fresh, left = weigh_touched(
                 counts, urn, state, fixed, derived, scratch, d, given, rest
             )
@@ -110,7 +110,7 @@ def touches(counts, state, d):
     n = np.int64(0)
     for e in range(counts.ptr[d], counts.ptr[d + 1]):
         w = counts.word[e]
-        n += state.head[1] if state.row_of[w] >= 0 else np.int64(state.post_len[w])
+        n += state.counters[HIGH] if state.row_of[w] >= 0 else np.int64(state.post_len[w])
     return n
 
 
@@ -128,18 +128,18 @@ def weigh_touched(counts, urn, state, fixed, derived, scratch, d, given, rest):
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
         count = np.int64(counts.tally[e])
-        rate, beta = fixed.inv_beta[w], urn.beta[w]
+        rate, beta = fixed.inv_beta[w], urn.words.beta[w]
         lo = state.post_ptr[w]
         at, n = scan_touched(
-            state.post, lo, lo + state.post_len[w], scratch.product, own, rate, beta, urn.burst,
-            urn.unit, count, scratch.touched, n,
+            state.post, lo, lo + state.post_len[w], scratch.product, own, rate, beta, urn.words.burstiness,
+            urn.words.unit, count, scratch.touched, n,
         )  # fmt: skip
-        others = np.int64(state.post[at, 1]) - count * urn.one
-        if urn.promotion > 0:
+        others = np.int64(state.post[at, 1]) - count * urn.words.one
+        if urn.relations.promotion > 0:
             others -= scratch.given[e - begin]
-        own_gain *= growth(others, rate, beta, urn.burst, urn.unit, count)
+        own_gain *= growth(others, rate, beta, urn.words.burstiness, urn.words.unit, count)
     companions = state.size[own] - 1
-    alone = companions == 0 and own >= urn.seed_weight.size
+    alone = companions == 0 and own >= urn.seeds.weight.size
     total = 0.0
     left = rest[length]
     for i in range(n):
@@ -149,12 +149,16 @@ def weigh_touched(counts, urn, state, fixed, derived, scratch, d, given, rest):
         if k != own:
             total += scratch.product[k] * base
         elif not alone:
-            words = (state.total[own] - length * urn.one - given) * urn.unit + urn.beta_sum
-            prior = slot_prior(urn.seed_weight, urn.size_prior, own)
-            total += (companions + prior) * own_gain * base_ratio(urn.beta_sum, words, length)
+            words = (
+                state.total[own] - length * urn.words.one - given
+            ) * urn.words.unit + urn.words.beta_sum
+            prior = slot_prior(urn.seeds.weight, urn.sizes.prior, own)
+            total += (companions + prior) * own_gain * base_ratio(urn.words.beta_sum, words, length)
         scratch.product[k] = 1.0
         scratch.weight[i] = total
-    fresh = urn.open_weight + urn.size_prior * (urn.cap - (state.head[0] - alone))
+    fresh = urn.sizes.open_weight + urn.sizes.prior * (
+        urn.sizes.cap - (state.counters[OPEN] - alone)
+    )
     return n, total, fresh, max(left, 0.0)
 
 

@@ -1,4 +1,7 @@
-"""Slots: a cluster in use has one. The open slots come first in `order`; `head` counts them."""
+"""Slots: a cluster in use has one. The open slots come first in `order`; `counters` counts them.
+
+A cluster also has an id, which it gets when it opens and which no other cluster ever gets.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import numpy as np
 from coterie.kernels._common import inlined
 
 BLOCK = 16  # slots summed together; the state's width is a multiple of it
+OPEN, HIGH, NEXT_ID = range(3)  # in State.counters: open slots, highest slot used + 1, next new id
 
 
 @inlined
@@ -25,22 +29,27 @@ def base_ratio(beta_sum, words, length):
 
 
 @inlined
-def take_slot(order, head):
-    """Open the next free slot and return it."""
-    k = np.int64(order[head[0]])
-    head[0] += 1
-    head[1] = max(head[1], k + 1)
+def take_slot(state):
+    """Open the next free slot, for a cluster with a new id, and return it."""
+    counters = state.counters
+    k = np.int64(state.order[counters[OPEN]])
+    state.id[k] = counters[NEXT_ID]
+    counters[OPEN] += 1
+    counters[HIGH] = max(counters[HIGH], k + 1)
+    counters[NEXT_ID] += 1
     return k
 
 
 @inlined
-def free_slot(order, place, head, k):
+def free_slot(state, k):
     """Close slot k: swap it behind the open ones."""
-    head[0] -= 1
-    last = head[0]
+    order, place = state.order, state.place
+    state.counters[OPEN] -= 1
+    last = state.counters[OPEN]
     other = order[last]
     at = place[k]
     order[at] = other
     place[other] = at
     order[last] = k
     place[k] = last
+    state.id[k] = -1

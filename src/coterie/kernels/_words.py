@@ -1,6 +1,6 @@
 """How the words of a document multiply into the clusters' weights, relative to an empty cluster.
 
-`n` is a stored count (in units of `urn.unit`), `rate` is unit / b_w. A word seen `count` times is
+`n` is a stored count (in units of `urn.words.unit`), `rate` is unit / b_w. A word seen `count` times is
 worth prod_{j<count} (1 + n / (b_w + j)) (GSDMM Eq. 4), or (1 + n / b_w)^count when burst is 0 (Eq. 3).
 """
 

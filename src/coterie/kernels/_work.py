@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from coterie.kernels._promote import RelatedPairs, Start
 
+MOVED, REFUSED, FULL_SUMS, TOUCHED_DRAWS, TREE_DRAWS = range(5)  # places in Scratch.stats
+
 Tuple = TypeVar("Tuple", bound=tuple[Any, ...])
 
 
@@ -40,7 +42,7 @@ class Derived(NamedTuple):
     base_row: npt.NDArray[np.int32]  # length -> row of `base`, or -1
     base: npt.NDArray[np.float64]  # (m_k + prior_k) * base_k(L), 0 for closed slots
     changed: npt.NDArray[np.int32]  # slots whose base terms changed, see _tree.py
-    n_changed: npt.NDArray[np.int64]
+    n_changed: npt.NDArray[np.int64]  # (2,) how many are listed; how often the list was begun again
     log_weight: npt.NDArray[np.float64]  # ln(m_k + prior_k)      kept only if a document is long
     log_total: npt.NDArray[np.float64]  # ln(n_k + Vb)           likewise
     scan: npt.NDArray[np.int64]  # the order of this sweep; empty: as they come
@@ -55,6 +57,7 @@ class Scratch(NamedTuple):
 
     tree: npt.NDArray[np.float64]  # sums of Derived.base, brought up to date when asked
     seen: npt.NDArray[np.int64]  # how much of Derived.changed a row of the tree knows
+    surplus: npt.NDArray[np.float64]  # per node of a tree, all zero between documents; blocked only
     product: npt.NDArray[np.float64]  # per slot, all ones between documents
     scale: npt.NDArray[np.float64]  # per slot, how often BIG was divided out
     extra: npt.NDArray[np.float64]  # per slot, nats from large counts
@@ -65,7 +68,7 @@ class Scratch(NamedTuple):
     row: npt.NDArray[np.int32]  # rows to multiply in
     rate: npt.NDArray[np.float64]  # and their unit / (b_w + j)
     given: npt.NDArray[np.int64]  # per place in the document, what its other words gave the word
-    stats: npt.NDArray[np.int64]  # see gibbs.MOVED and those after it
+    stats: npt.NDArray[np.int64]  # see MOVED and those after it
 
 
 def read_only(parts: Tuple) -> Tuple:

@@ -2,23 +2,26 @@
 
 Drawing only reads the state, so threads may share it: each takes a few documents at a time. Then the
 words move, every thread those of its own words if there are many, and last the sizes. The outcome does
-not depend on the number of threads. Openers of a block get a cluster each, numbered in the order of
-the scan; where a finite urn has fewer left, they share these in turn.
+not depend on the number of threads. `coterie/_rng.py` says how a number becomes a cluster, and which
+slot a new cluster gets.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from coterie._rng import DRAW_ONE
 from coterie.kernels._common import address, called, kernel, uniform
 from coterie.kernels._gate import DONE, SAID, TAKEN, meet, take
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move_posting
+from coterie.kernels._ordered import draw_ordered
 from coterie.kernels._prefetch import look_ahead
-from coterie.kernels._promote import clear_given, fill_given, promote
-from coterie.kernels._slots import free_slot, take_slot
-from coterie.kernels._tree import STALE
-from coterie.kernels.gibbs import LAST_DRAW, MOVED, draw_short, refresh_slot
+from coterie.kernels._promote import OPENED, clear_given, fill_given, promote
+from coterie.kernels._slots import HIGH, OPEN, free_slot, take_slot
+from coterie.kernels._work import MOVED
+from coterie.kernels.gibbs import refresh_slot
+from coterie.kernels.layout import order_slots
 
 PIECE = 16  # documents a thread takes at a time: what it draws fills a cache line
 STRIPE = 16  # neighbouring words that one thread moves together: their lengths share cache lines
@@ -39,7 +42,6 @@ def sweep(
     """
     for b in range(begin, end):
         first, last = blocks[b], blocks[b + 1]
-        scratch.seen[:] = STALE
         while not (is_drawn and b == begin):
             i = (first // PIECE + take(gate)) * PIECE
             if i >= last:
@@ -74,20 +76,18 @@ def sweep(
 @called
 def propose(counts, urn, state, fixed, derived, scratch, key, number, first, last, drawn):
     """Draw places first..last-1 of the scan into `drawn` (-1: a new cluster). Writes drawn, scratch."""
-    promoted = urn.promotion > 0
+    promoted = urn.relations.promotion > 0
     for i in range(first, last):
         look_ahead(counts, state, derived, i, last)
         d = derived.scan[i] if derived.scan.size else i
-        random = address(key, number, d)
+        u = uniform(address(key, number, d), DRAW_ONE)
         given = (
             fill_given(counts, urn, state, fixed, derived, scratch, d) if promoted else np.int64(0)
         )
         if fixed.is_long[d]:
-            k = draw_long(
-                counts, urn, state, fixed, derived, scratch, d, uniform(random, LAST_DRAW), given
-            )
+            k = draw_long(counts, urn, state, fixed, derived, scratch, d, u, given)
         else:
-            k = draw_short(counts, urn, state, fixed, derived, scratch, d, random, given)
+            k = draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given)
         if promoted:
             clear_given(fixed, scratch, d)
         drawn[i] = k
@@ -102,17 +102,19 @@ def open_slots(counts, urn, state, derived, first, last, drawn, few):
         openers += drawn[i] < 0
         if drawn[i] != state.z[d]:
             words += counts.ptr[d + 1] - counts.ptr[d]
-    if openers > state.size.size - state.head[0] and urn.cap > state.size.size:
+    if openers > state.size.size - state.counters[OPEN] and urn.sizes.cap > state.size.size:
         return WIDEN
     if openers:
-        before, turn = state.head[0], np.int64(0)
+        before, turn = state.counters[OPEN], np.int64(0)
         for i in range(first, last):
             if drawn[i] >= 0:
                 continue
-            if state.head[0] < min(state.size.size, urn.cap):
-                drawn[i] = take_slot(state.order, state.head)
+            if state.counters[OPEN] < min(state.size.size, urn.sizes.cap):
+                drawn[i] = take_slot(state)
+                if urn.relations.promotion > 0:
+                    derived.start.rate[drawn[i]] = OPENED
             else:  # the urn is full: the rest share what the block opened
-                drawn[i] = state.order[before + turn % (state.head[0] - before)]
+                drawn[i] = state.order[before + turn % (state.counters[OPEN] - before)]
                 turn += 1
     return MOVE_ALONE if words < few else MOVE_TOGETHER
 
@@ -129,7 +131,7 @@ def move(counts, urn, state, derived, first, last, drawn, part, parts):
             w = counts.word[e]
             if (w // STRIPE) % parts != part:
                 continue
-            amount = counts.tally[e] * counts.weight[d] * urn.one
+            amount = counts.tally[e] * counts.weight[d] * urn.words.one
             r = state.row_of[w]
             if r >= 0:
                 state.rows[r, old] -= amount
@@ -143,12 +145,10 @@ def move(counts, urn, state, derived, first, last, drawn, part, parts):
 
 @called
 def finish(counts, urn, state, derived, scratch, key, number, first, last, drawn):
-    """Move labels and sizes, draw what is promoted, close what is empty, derive the slots anew.
+    """Move labels and sizes, draw what is promoted, close what is empty, derive the slots again.
 
     Leaves in `drawn` where the documents came from.
     """
-    derived.n_changed[0] = 0
-    promoted = urn.promotion > 0
     n_moved = 0
     changed = False
     for i in range(first, last):
@@ -158,29 +158,32 @@ def finish(counts, urn, state, derived, scratch, key, number, first, last, drawn
             n_moved += 1
             drawn[i] = old
             copies = counts.weight[d]
-            words = counts.length[d] * copies * urn.one
+            words = counts.length[d] * copies * urn.words.one
             scratch.stats[MOVED] += copies
             state.z[d] = new
             state.size[old] -= copies
             state.size[new] += copies
             state.total[old] -= words
             state.total[new] += words
-        if promoted:
-            changed |= promote(
-                counts, urn, state, derived, scratch, d, old, address(key, number, d)
-            )
+    if urn.relations.promotion > 0:
+        for i in range(first, last):
+            d = derived.scan[i] if derived.scan.size else i
+            old, random = np.int64(drawn[i]), address(key, number, d)
+            changed |= promote(counts, urn, state, derived, scratch, d, old, random)
     if not (changed or n_moved):
         return
-    for i in range(state.head[0] - 1, -1, -1):
+    for i in range(state.counters[OPEN] - 1, -1, -1):
         k = state.order[i]
-        if state.size[k] == 0 and k >= urn.seed_weight.size:
-            free_slot(state.order, state.place, state.head, k)
-    if changed or 2 * n_moved > state.head[1]:
-        for k in range(state.head[1]):
-            refresh_slot(urn, state, derived, scratch, k)
+        if state.size[k] == 0 and k >= urn.seeds.weight.size:
+            free_slot(state, k)
+    high = state.counters[HIGH]
+    order_slots(urn, state)  # so that the next one opened is the lowest free
+    if changed or 2 * n_moved > high:
+        for k in range(high):
+            refresh_slot(urn, state, derived, k)
         return
     for i in range(first, last):
         d = derived.scan[i] if derived.scan.size else i
         if drawn[i] != state.z[d]:
-            refresh_slot(urn, state, derived, scratch, np.int64(drawn[i]))
-            refresh_slot(urn, state, derived, scratch, np.int64(state.z[d]))
+            refresh_slot(urn, state, derived, np.int64(drawn[i]))
+            refresh_slot(urn, state, derived, np.int64(state.z[d]))

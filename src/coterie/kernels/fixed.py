@@ -11,13 +11,13 @@ from coterie.kernels._words import log_growth
 
 
 @kernel
-def score(counts, urn, frozen, order, own, flag, given, draw_phi, out, base):
+def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base):
     """Fill out[i, k]: the log weight of cluster k for document order[i], relative to an empty one.
 
     Equivalent to: ln(m_k + prior_k) + sum_w ln growth(n_kw, c_w) - ln base_k(N_d), with one copy of
     the document taken out of cluster own[i] (-1: none), what its words with a `flag` promoted
     included (`given` is scratch, all zero: one entry a word, or none if nothing promotes).
-    When `draw_phi` is set, the clusters' word distributions are fixed at their posterior means
+    When `at_mean` is set, the clusters' word distributions are fixed at their posterior means
     instead: sum_w c_w ln phi_kw.
     `order` sorts by length, so that `base` (one entry a cluster, scratch) is rarely recomputed.
     """
@@ -27,19 +27,19 @@ def score(counts, urn, frozen, order, own, flag, given, draw_phi, out, base):
         d = order[i]
         length = counts.length[d]
         if length != last_length:
-            fill_base(urn, frozen, length, draw_phi, base)
+            fill_base(urn, frozen, length, at_mean, base)
             last_length = length
         for k in range(n_clusters):
             out[i, k] = base[k]
         mine = np.int64(own[i])
         if mine >= 0:
             size = frozen.size[mine] - 1 + frozen.prior[mine]
-            taken = length * urn.one
+            taken = length * urn.words.one
             if given.size:
-                taken += spread(counts, urn, flag, given, d, urn.promotion)
-            words = max(frozen.total[mine] - taken, 0) * urn.unit
+                taken += spread(counts, urn, flag, given, d, urn.relations.promotion)
+            words = max(frozen.total[mine] - taken, 0) * urn.words.unit
             weight = math.log(size) if size > 0.0 else -np.inf
-            out[i, mine] = weight - base_nats(urn, words, length, draw_phi)
+            out[i, mine] = weight - base_nats(urn, words, length, at_mean)
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             w = counts.word[e]
             count = np.int64(counts.tally[e])
@@ -47,18 +47,20 @@ def score(counts, urn, frozen, order, own, flag, given, draw_phi, out, base):
                 k = frozen.cluster[p]
                 n = np.int64(frozen.held[p])
                 if k == mine:
-                    n -= count * urn.one
+                    n -= count * urn.words.one
                     if given.size:
                         n -= given[w]
                 if n > 0:
                     if count == 1 and k != mine:
                         out[i, k] += frozen.gain[p]
-                    elif draw_phi:
-                        out[i, k] += count * math.log1p(n * urn.unit / urn.beta[w])
+                    elif at_mean:
+                        out[i, k] += count * math.log1p(n * urn.words.unit / urn.words.beta[w])
                     else:
-                        out[i, k] += log_growth(n, urn.beta[w], urn.burst, urn.unit, count)
+                        out[i, k] += log_growth(
+                            n, urn.words.beta[w], urn.words.burstiness, urn.words.unit, count
+                        )
         if mine >= 0 and given.size:
-            spread(counts, urn, flag, given, d, -urn.promotion)
+            spread(counts, urn, flag, given, d, -urn.relations.promotion)
 
 
 @called
@@ -68,24 +70,24 @@ def spread(counts, urn, flag, given, d, amount):
     for e in range(counts.ptr[d], counts.ptr[d + 1]):
         if flag[e]:
             w = counts.word[e]
-            for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
-                given[urn.relate_word[i]] += amount * counts.tally[e]
+            for i in range(urn.relations.ptr[w], urn.relations.ptr[w + 1]):
+                given[urn.relations.word[i]] += amount * counts.tally[e]
                 total += amount * counts.tally[e]
     return total
 
 
 @called
-def base_nats(urn, words, length, draw_phi):
+def base_nats(urn, words, length, at_mean):
     """ln of what `length` words cost in a cluster of `words` words, above an empty cluster."""
-    if draw_phi:
-        return length * math.log1p(words / urn.beta_sum)
-    return log_rising(urn.beta_sum + words, length) - log_rising(urn.beta_sum, length)
+    if at_mean:
+        return length * math.log1p(words / urn.words.beta_sum)
+    return log_rising(urn.words.beta_sum + words, length) - log_rising(urn.words.beta_sum, length)
 
 
 @called
-def fill_base(urn, frozen, length, draw_phi, base):
+def fill_base(urn, frozen, length, at_mean, base):
     """base[k] = ln(m_k + prior_k) - base_nats(n_k, length)."""
     for k in range(base.size):
         size = frozen.size[k] + frozen.prior[k]
         weight = math.log(size) if size > 0.0 else -np.inf
-        base[k] = weight - base_nats(urn, frozen.total[k] * urn.unit, length, draw_phi)
+        base[k] = weight - base_nats(urn, frozen.total[k] * urn.words.unit, length, at_mean)

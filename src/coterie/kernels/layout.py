@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from coterie.kernels._common import called, kernel
 from coterie.kernels._moves import add
+from coterie.kernels._slots import HIGH, NEXT_ID, OPEN
 
 
 @kernel
@@ -43,27 +44,27 @@ def fill(counts, urn, state, where, seen):
     state.size[:] = 0
     state.total[:] = 0
     post = state.post
-    n_seeds = urn.seed_weight.size
+    n_seeds = urn.seeds.weight.size
     for k in range(n_seeds):
-        for e in range(urn.seed_ptr[k], urn.seed_ptr[k + 1]):
-            w = urn.seed_word[e]
+        for e in range(urn.seeds.ptr[k], urn.seeds.ptr[k + 1]):
+            w = urn.seeds.word[e]
             i = state.post_ptr[w] + state.post_len[w]
             post[i, 0] = k
-            post[i, 1] = urn.seed_count[e]
+            post[i, 1] = urn.seeds.tally[e]
             state.post_len[w] += 1
-            state.total[k] += urn.seed_count[e]
+            state.total[k] += urn.seeds.tally[e]
     for d in range(counts.length.size):
         k = state.z[d]
         if k < 0:  # not in the state yet: a one-pass start
             continue
         copies = counts.weight[d]
         state.size[k] += copies
-        state.total[k] += copies * counts.length[d] * urn.one
+        state.total[k] += copies * counts.length[d] * urn.words.one
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             w = counts.word[e]
             i = state.post_ptr[w] + state.post_len[w]
             post[i, 0] = k
-            post[i, 1] = counts.tally[e] * copies * urn.one
+            post[i, 1] = counts.tally[e] * copies * urn.words.one
             state.post_len[w] += 1
     seen[:] = -1
     for w in range(state.post_len.size):
@@ -80,9 +81,12 @@ def fill(counts, urn, state, where, seen):
                 post[end, 1] = post[i, 1]
                 end += 1
         state.post_len[w] = end - start
-    if urn.promotion > 0:
+    if urn.relations.promotion > 0:
         fill_promotions(counts, urn, state)
     order_slots(urn, state)
+    for i in range(state.counters[OPEN]):
+        state.id[state.order[i]] = state.counters[NEXT_ID]
+        state.counters[NEXT_ID] += 1
 
 
 @called
@@ -95,9 +99,9 @@ def fill_promotions(counts, urn, state):
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             if state.flag[e]:
                 w = counts.word[e]
-                amount = urn.promotion * counts.tally[e] * counts.weight[d]
-                for i in range(urn.relate_ptr[w], urn.relate_ptr[w + 1]):
-                    add(state, urn.relate_word[i], k, amount)
+                amount = urn.relations.promotion * counts.tally[e] * counts.weight[d]
+                for i in range(urn.relations.ptr[w], urn.relations.ptr[w + 1]):
+                    add(state, urn.relations.word[i], k, amount)
                     state.total[k] += amount
 
 
@@ -107,19 +111,19 @@ def order_slots(urn, state):
     n_open = 0
     high = 0
     for k in range(state.size.size):
-        if state.size[k] > 0 or k < urn.seed_weight.size:
+        if state.size[k] > 0 or k < urn.seeds.weight.size:
             state.order[n_open] = k
             state.place[k] = n_open
             n_open += 1
             high = k + 1
     at = n_open
     for k in range(state.size.size):
-        if not (state.size[k] > 0 or k < urn.seed_weight.size):
+        if not (state.size[k] > 0 or k < urn.seeds.weight.size):
             state.order[at] = k
             state.place[k] = at
             at += 1
-    state.head[0] = n_open
-    state.head[1] = high
+    state.counters[OPEN] = n_open
+    state.counters[HIGH] = high
 
 
 @kernel
@@ -129,7 +133,7 @@ def rows_to_postings(state):
         r = state.row_of[w]
         if r >= 0:
             i = state.post_ptr[w]
-            for k in range(state.head[1]):
+            for k in range(state.counters[HIGH]):
                 if state.rows[r, k] > 0:
                     state.post[i, 0] = k
                     state.post[i, 1] = state.rows[r, k]

@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from coterie._rng import DRAW_ONE, DRAW_STEP, STEP_ACCEPT, STEP_ENTRY
 from coterie.kernels._common import (
     address,
     called,
@@ -31,12 +32,11 @@ from coterie.kernels._long import BIG, CHUNK_NATS, LOG_BIG, MANY, draw_long
 from coterie.kernels._moves import move
 from coterie.kernels._promote import clear_given, fill_given, promote
 from coterie.kernels._proposals import FULL, NEW, SEED
-from coterie.kernels._slots import slot_prior, take_slot
+from coterie.kernels._slots import OPEN, slot_prior, take_slot
 from coterie.kernels._words import growth, log_growth
-from coterie.kernels.gibbs import LAST_DRAW, MOVED, draw_short, refresh_slot
+from coterie.kernels._work import MOVED
+from coterie.kernels.gibbs import draw_short, refresh_slot
 
-STEP = 2**33  # the address of the first step's numbers: no flag's draw comes near
-ENTRY, ACCEPT = LAST_DRAW + 1, LAST_DRAW + 2  # within a step, behind the numbers of a full draw
 CHANGED = 16  # a cluster has changed when its size did by more than one part in so many
 FULL_DRAWS, PROPOSED, ACCEPTED = range(3)  # places in `tally`
 
@@ -48,9 +48,9 @@ def sweep(
     """As `gibbs.sweep`, with `steps` proposals a document. Writes state, derived,
     scratch and tally.
     """
-    promoted = urn.promotion > 0
+    promoted = urn.relations.promotion > 0
     for i in range(first, last):
-        if state.head[0] == state.size.size and urn.cap > state.size.size:
+        if state.counters[OPEN] == state.size.size and urn.sizes.cap > state.size.size:
             return i
         d = derived.scan[i] if derived.scan.size else i
         old = np.int64(state.z[d])
@@ -60,15 +60,15 @@ def sweep(
         if changed:
             scratch.stats[MOVED] += counts.weight[d]
             if k == NEW:
-                k = take_slot(state.order, state.head)
+                k = take_slot(state)
             note_places(counts, state, scratch, d)
             move(counts, urn, state, scratch, d, k)
         if promoted:
             changed |= promote(counts, urn, state, derived, scratch, d, old, random)
         if changed:
             if old != k:
-                refresh_slot(urn, state, derived, scratch, old)
-            refresh_slot(urn, state, derived, scratch, k)
+                refresh_slot(urn, state, derived, old)
+            refresh_slot(urn, state, derived, k)
     return last
 
 
@@ -76,17 +76,17 @@ def sweep(
 def walk(counts, urn, state, fixed, derived, scratch, proposals, steps, d, random, tally):
     """The slot of d after so many steps, or NEW."""
     own = np.int64(state.z[d])
-    alone = state.size[own] == counts.weight[d] and own >= urn.seed_weight.size
+    alone = state.size[own] == counts.weight[d] and own >= urn.seeds.weight.size
     now = np.int64(NEW) if alone else own
     changed = has_changed(counts, state, proposals, d)
     for step in range(1 if changed else steps):
-        stream = fold(random, STEP + step)
+        stream = fold(random, DRAW_STEP + step)
         k = np.int64(FULL)
         if not changed:
-            k = propose(state, proposals, d, uniform(stream, ENTRY))
+            k = propose(state, proposals, d, uniform(stream, STEP_ENTRY))
         if k == now:
             continue
-        promoted = urn.promotion > 0
+        promoted = urn.relations.promotion > 0
         given = (
             fill_given(counts, urn, state, fixed, derived, scratch, d) if promoted else np.int64(0)
         )
@@ -101,7 +101,7 @@ def walk(counts, urn, state, fixed, derived, scratch, proposals, steps, d, rando
                     derived,
                     scratch,
                     d,
-                    uniform(stream, LAST_DRAW),
+                    uniform(stream, DRAW_ONE),
                     given,
                 )
             else:
@@ -113,7 +113,7 @@ def walk(counts, urn, state, fixed, derived, scratch, proposals, steps, d, rando
             if odds > 0.0:
                 nats = log_ratio(counts, urn, state, fixed, scratch, d, alone, given, k, now)
                 odds = math.exp(min(nats + math.log(odds), 0.0))
-            if uniform(stream, ACCEPT) < odds:
+            if uniform(stream, STEP_ACCEPT) < odds:
                 tally[ACCEPTED] += 1
                 now = k
         if promoted:
@@ -176,19 +176,19 @@ def log_ratio(counts, urn, state, fixed, scratch, d, alone, given, new, now):
     for e in range(begin, counts.ptr[d + 1]):
         w = counts.word[e]
         count = counts.tally[e] * copies
-        rate, beta = fixed.inv_beta[w], urn.beta[w]
+        rate, beta = fixed.inv_beta[w], urn.words.beta[w]
         n_new, n_now = held_by(state, w, new, now)
-        mine = count * urn.one
-        if urn.promotion > 0:
+        mine = count * urn.words.one
+        if urn.relations.promotion > 0:
             mine += scratch.given[e - begin]
         n_new -= mine if new == own else np.int64(0)
         n_now -= mine if now == own else np.int64(0)
         if count > MANY or count * fixed.word_nats[w] > CHUNK_NATS:
-            nats += log_growth(n_new, beta, urn.burst, urn.unit, count)
-            nats -= log_growth(n_now, beta, urn.burst, urn.unit, count)
+            nats += log_growth(n_new, beta, urn.words.burstiness, urn.words.unit, count)
+            nats -= log_growth(n_now, beta, urn.words.burstiness, urn.words.unit, count)
             continue
-        gain_new *= growth(n_new, rate, beta, urn.burst, urn.unit, count)
-        gain_now *= growth(n_now, rate, beta, urn.burst, urn.unit, count)
+        gain_new *= growth(n_new, rate, beta, urn.words.burstiness, urn.words.unit, count)
+        gain_now *= growth(n_now, rate, beta, urn.words.burstiness, urn.words.unit, count)
         if gain_new > BIG:
             gain_new *= 1.0 / BIG
             nats += LOG_BIG
@@ -223,22 +223,24 @@ def slot_nats(counts, urn, state, d, alone, k, given):
     """The log weight of a choice but for the words, relative to an empty cluster's."""
     copies = counts.weight[d]
     if k == NEW:
-        n_empty = urn.cap - (state.head[0] - alone)
-        if urn.open_weight > 0.0:
-            return math.log(urn.open_weight) + log_gamma(float(copies))
-        if urn.size_prior > 0.0 and n_empty > 0:
-            return math.log(float(n_empty)) + log_rising(urn.size_prior, copies)
+        n_empty = urn.sizes.cap - (state.counters[OPEN] - alone)
+        if urn.sizes.open_weight > 0.0:
+            return math.log(urn.sizes.open_weight) + log_gamma(float(copies))
+        if urn.sizes.prior > 0.0 and n_empty > 0:
+            return math.log(float(n_empty)) + log_rising(urn.sizes.prior, copies)
         return -np.inf
     length = counts.length[d] * copies
     others = state.size[k]
     words = state.total[k]
     if k == state.z[d]:
         others -= copies
-        words -= length * urn.one + given
-    size = others + slot_prior(urn.seed_weight, urn.size_prior, k)
+        words -= length * urn.words.one + given
+    size = others + slot_prior(urn.seeds.weight, urn.sizes.prior, k)
     if size <= 0.0:
         return -np.inf
-    base = log_rising(urn.beta_sum, length) - log_rising(words * urn.unit + urn.beta_sum, length)
+    base = log_rising(urn.words.beta_sum, length) - log_rising(
+        words * urn.words.unit + urn.words.beta_sum, length
+    )
     return log_rising(size, copies) + base
 
 

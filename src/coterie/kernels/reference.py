@@ -9,6 +9,7 @@ promoted urn `flag` says which words of which documents promote their relatives.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,13 +39,13 @@ class Tables(NamedTuple):
 
 def count(counts: Counts, urn: Urn, z: Labels, flag: Flags = None) -> Tables:
     """Count everything from the labels and flags."""
-    n_seeds = urn.seed_weight.size
+    n_seeds = urn.seeds.weight.size
     label = np.concatenate([np.arange(n_seeds), np.unique(z[z >= n_seeds])])
     size = np.zeros(label.size)
     words = np.zeros((label.size, counts.n_words))
     for k in range(n_seeds):
-        seed = slice(urn.seed_ptr[k], urn.seed_ptr[k + 1])
-        np.add.at(words[k], urn.seed_word[seed], urn.seed_count[seed] * urn.unit)
+        seed = slice(urn.seeds.ptr[k], urn.seeds.ptr[k + 1])
+        np.add.at(words[k], urn.seeds.word[seed], urn.seeds.tally[seed] * urn.words.unit)
     for d in np.flatnonzero(z >= 0):
         k = np.searchsorted(label, z[d])
         word, tally = _bag(counts, int(d))
@@ -52,7 +53,7 @@ def count(counts: Counts, urn: Urn, z: Labels, flag: Flags = None) -> Tables:
         words[k, word] += counts.weight[d] * tally
         for e in np.flatnonzero(_flags_of(counts, flag, int(d))):
             words[k, _related(urn, word[e])] += (
-                counts.weight[d] * tally[e] * urn.promotion * urn.unit
+                counts.weight[d] * tally[e] * urn.relations.promotion * urn.words.unit
             )
     return Tables(label, size, words)
 
@@ -73,12 +74,12 @@ def log_weights(
     n_kw = np.vstack([words[:, word], np.zeros(word.size)])  # the last row is an empty cluster
     n_k = np.append(words.sum(axis=1), 0.0)
 
-    held = n_kw + urn.beta[word]
+    held = n_kw + urn.words.beta[word]
     eq_4, eq_3 = log_rising(held, g * tally), g * tally * np.log(held)
-    numerator = eq_4 if urn.burst else eq_3
-    denominator = log_rising(n_k + urn.beta_sum, g * counts.length[d])
+    numerator = eq_4 if urn.words.burstiness else eq_3
+    denominator = log_rising(n_k + urn.words.beta_sum, g * counts.length[d])
 
-    n_empty = urn.cap - label.size
+    n_empty = urn.sizes.cap - label.size
     weight = np.append(log_rising(size + _prior(urn, label), g), _log_open(urn, n_empty, g))
     return np.append(label, NEW), weight + numerator.sum(axis=1) - denominator
 
@@ -92,17 +93,17 @@ def promotion_chances(
     that was `opened` since, p(z | w) is that of now, d in it without what it promotes.
     """
     word, _ = _bag(counts, d)
-    mean = (start.words[:, word] + urn.beta[word]) / _totals(urn, start)[:, None]
+    mean = (start.words[:, word] + urn.words.beta[word]) / _totals(urn, start)[:, None]
     strength = (start.size + _prior(urn, start.label))[:, None] * mean
     best = strength.max(axis=0, initial=0.0)
-    if urn.size_prior and urn.cap > start.label.size:
-        best = np.maximum(best, urn.size_prior * urn.beta[word] / urn.beta_sum)
+    if urn.sizes.prior and urn.sizes.cap > start.label.size:
+        best = np.maximum(best, urn.sizes.prior * urn.words.beta[word] / urn.words.beta_sum)
     if opened:
         quiet = np.array(flag)
         quiet[counts.ptr[d] : counts.ptr[d + 1]] = 0
         now = count(counts, urn, z, quiet)
         k = np.searchsorted(now.label, z[d])
-        mean = (now.words[k, word] + urn.beta[word]) / _totals(urn, now)[k]
+        mean = (now.words[k, word] + urn.words.beta[word]) / _totals(urn, now)[k]
         mine = (now.size + _prior(urn, now.label))[k] * mean
     else:
         mine = strength[np.searchsorted(start.label, z[d])]
@@ -117,8 +118,10 @@ def log_joint(counts: Counts, urn: Urn, z: Labels) -> float:
 
     nan where the urn has no joint: alpha = 0. With Eq. 3 it is the joint only if no word repeats.
     """
-    n_seeds = urn.seed_weight.size
-    mass = urn.seed_weight.sum() + urn.open_weight + urn.size_prior * (urn.cap - n_seeds)
+    n_seeds = urn.seeds.weight.size
+    mass = (
+        urn.seeds.weight.sum() + urn.sizes.open_weight + urn.sizes.prior * (urn.sizes.cap - n_seeds)
+    )
     if mass == 0.0:
         return float("nan")
     _, size, words = count(counts, urn, z)
@@ -126,15 +129,15 @@ def log_joint(counts: Counts, urn: Urn, z: Labels) -> float:
     pseudo[:n_seeds] = count(counts, urn, np.full_like(z, NEW)).words
 
     found = size[n_seeds:]
-    if urn.open_weight:  # the first document opens the cluster, the others join 1, 2, ...
-        sizes = (np.log(urn.open_weight) + gammaln(found)).sum()
+    if urn.sizes.open_weight:  # the first document opens the cluster, the others join 1, 2, ...
+        sizes = (np.log(urn.sizes.open_weight) + gammaln(found)).sum()
     else:
-        sizes = log_rising(urn.size_prior, found).sum()
-    sizes += log_rising(urn.seed_weight, size[:n_seeds]).sum() - log_rising(mass, size.sum())
+        sizes = log_rising(urn.sizes.prior, found).sum()
+    sizes += log_rising(urn.seeds.weight, size[:n_seeds]).sum() - log_rising(mass, size.sum())
 
     added = words - pseudo
-    numerator = log_rising(urn.beta + pseudo, added).sum()
-    denominator = log_rising(urn.beta_sum + pseudo.sum(axis=1), added.sum(axis=1)).sum()
+    numerator = log_rising(urn.words.beta + pseudo, added).sum()
+    denominator = log_rising(urn.words.beta_sum + pseudo.sum(axis=1), added.sum(axis=1)).sum()
     return float(sizes + numerator - denominator)
 
 
@@ -152,6 +155,84 @@ def gibbs_sweep(counts: Counts, urn: Urn, z: Labels, key: int, sweep: int) -> np
     return new
 
 
+def blocked_sweep(
+    counts: Counts,
+    urn: Urn,
+    z: Labels,
+    key: int,
+    sweep: int,
+    blocks: Sequence[npt.NDArray[np.int64]],
+    flag: Flags = None,
+) -> npt.NDArray[np.int64]:
+    """Slots after drawing each document once, block by block, as `coterie/_rng.py` says; `z` are slots.
+
+    On the promoted urn `flag` is changed in place: those of a block are drawn when it has moved.
+    """
+    new = np.array(z, np.int64)
+    start, opened = count(counts, urn, new, flag), set[int]()
+    for block in blocks:
+        drawn = [_inverse(counts, urn, new, int(d), key, sweep, flag) for d in block]
+        free = _free_slots(urn, new)
+        openers = [i for i, k in enumerate(drawn) if k == NEW]
+        taken = free[: len(openers)]
+        for turn, i in enumerate(openers):
+            sharing = turn - len(taken)  # the urn is full: the rest share in turn
+            drawn[i] = taken[turn] if sharing < 0 else taken[sharing % len(taken)]
+        new[block] = drawn
+        opened |= set(taken)
+        for d in block if flag is not None else ():
+            _promote(counts, urn, start, new, int(d), key, sweep, flag, opened)
+    return new
+
+
+def close_gaps(urn: Urn, z: Labels, sweep: int) -> npt.NDArray[np.int64]:
+    """Slots as they are renamed before a sweep."""
+    used = np.union1d(np.arange(urn.seeds.weight.size), z)
+    due = 1 < sweep <= 4 or sweep % 8 == 0 or used.size < 0.8 * (used[-1] + 1)
+    return np.searchsorted(used, z) if due else np.array(z, np.int64)
+
+
+def _inverse(
+    counts: Counts, urn: Urn, z: Labels, d: int, key: int, sweep: int, flag: Flags
+) -> int:
+    """The slot that d's number draws, or NEW; its own where it is alone and draws a new one."""
+    label, log_weight = log_weights(counts, urn, z, d, flag)
+    own = int(z[d])
+    if log_weight.max() == -np.inf:
+        return own
+    cumulated = np.cumsum(np.exp(log_weight - log_weight.max()))
+    x = _rng.uniform(key, sweep, d, _rng.DRAW_ONE)[0] * cumulated[-1]
+    k = int(label[min(np.searchsorted(cumulated, x, side="right"), label.size - 1)])
+    return own if k == NEW and own not in label else k
+
+
+def _free_slots(urn: Urn, z: Labels) -> list[int]:
+    """Slots that may be opened, the lowest first: as many as the urn allows."""
+    used = np.union1d(np.arange(urn.seeds.weight.size), z)
+    n_free = min(urn.sizes.cap - used.size, z.size)
+    return np.setdiff1d(np.arange(used.size + n_free), used)[:n_free].tolist()
+
+
+def _promote(
+    counts: Counts,
+    urn: Urn,
+    start: Tables,
+    z: Labels,
+    d: int,
+    key: int,
+    sweep: int,
+    flag: npt.NDArray[np.uint8],
+    opened: set[int],
+) -> None:
+    """Draw d's flags for the cluster it is in now."""
+    alone = np.count_nonzero(z == z[d]) == 1 and z[d] >= urn.seeds.weight.size
+    if alone:  # also if it was alone before: that cluster ended with the draw
+        opened.add(int(z[d]))
+    chance = promotion_chances(counts, urn, start, z, d, flag, int(z[d]) in opened)
+    u = _rng.uniform(key, sweep, d, _rng.DRAW_FLAG + np.arange(chance.size))
+    flag[counts.ptr[d] : counts.ptr[d + 1]] = u < chance
+
+
 def log_rising(x: npt.ArrayLike, steps: npt.ArrayLike) -> Floats:
     """ln [ x (x+1) ... (x+steps-1) ]: 0 for no step, -inf when x is 0."""
     with np.errstate(invalid="ignore"):
@@ -161,7 +242,7 @@ def log_rising(x: npt.ArrayLike, steps: npt.ArrayLike) -> Floats:
 
 def _related(urn: Urn, w: int) -> npt.NDArray[np.int32]:
     """The words that w promotes."""
-    return urn.relate_word[urn.relate_ptr[w] : urn.relate_ptr[w + 1]]
+    return urn.relations.word[urn.relations.ptr[w] : urn.relations.ptr[w + 1]]
 
 
 def _flags_of(counts: Counts, flag: Flags, d: int) -> npt.NDArray[np.uint8]:
@@ -170,7 +251,7 @@ def _flags_of(counts: Counts, flag: Flags, d: int) -> npt.NDArray[np.uint8]:
 
 def _totals(urn: Urn, tables: Tables) -> Floats:
     """n_k + Vb."""
-    return np.asarray(tables.words.sum(axis=1) + urn.beta_sum)
+    return np.asarray(tables.words.sum(axis=1) + urn.words.beta_sum)
 
 
 def _bag(counts: Counts, d: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -181,20 +262,20 @@ def _bag(counts: Counts, d: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.
 
 def _prior(urn: Urn, label: npt.NDArray[np.int64]) -> Floats:
     """What is added to each cluster's size: a seed's own weight, else alpha of the finite urn."""
-    prior = np.full(label.size, urn.size_prior)
-    prior[: urn.seed_weight.size] = urn.seed_weight
+    prior = np.full(label.size, urn.sizes.prior)
+    prior[: urn.seeds.weight.size] = urn.seeds.weight
     return prior
 
 
 def _log_open(urn: Urn, n_empty: int, g: int) -> float:
     """Log weight of a new cluster for g documents: alpha (g-1)!, or n_empty * rising(alpha, g)."""
     with np.errstate(divide="ignore"):
-        process = np.log(urn.open_weight) + gammaln(g)
-        finite = np.log(n_empty) + log_rising(urn.size_prior, g)
+        process = np.log(urn.sizes.open_weight) + gammaln(g)
+        finite = np.log(n_empty) + log_rising(urn.sizes.prior, g)
     return float(np.logaddexp(process, finite))
 
 
 def _unused(urn: Urn, label: npt.NDArray[np.int64]) -> int:
     """The lowest label that no open cluster has."""
-    free = np.setdiff1d(np.arange(urn.seed_weight.size, label.size + 1), label)
+    free = np.setdiff1d(np.arange(urn.seeds.weight.size, label.size + 1), label)
     return int(free[0])

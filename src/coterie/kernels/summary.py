@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.kernels._common import called, kernel, log_gamma
 from coterie.kernels._moves import held
+from coterie.kernels._slots import HIGH
 
 TABLE = 4096  # counts below this are looked up
 CHUNK = 512  # words summed on their own, so that the sum is the same on any number of threads
@@ -39,7 +40,7 @@ def word_terms(urn, state, table, part, parts, out):
         for w in range(chunk * CHUNK, min((chunk + 1) * CHUNK, state.row_of.size)):
             r = state.row_of[w]
             first = state.post_ptr[w] if r < 0 else np.int64(0)
-            size = np.int64(state.post_len[w]) if r < 0 else state.head[1]
+            size = np.int64(state.post_len[w]) if r < 0 else state.counters[HIGH]
             for i in range(first, first + size):
                 n = np.int64(state.post[i, 1]) if r < 0 else np.int64(state.rows[r, i])
                 if n == 0:
@@ -47,7 +48,7 @@ def word_terms(urn, state, table, part, parts, out):
                 if n < table.shape[0]:
                     a, b = table[n, 0], table[n, 1]
                 else:
-                    a, b = count_terms(n * urn.unit, urn.beta[w])
+                    a, b = count_terms(n * urn.words.unit, urn.words.beta[w])
                 joint += a
                 likelihood += b
         out[chunk, 0] = joint
@@ -63,11 +64,11 @@ def words_given_labels(counts, urn, state):
     value = 0.0
     for d in range(counts.length.size):
         k = state.z[d]
-        nats = -counts.length[d] * math.log(state.total[k] * urn.unit + urn.beta_sum)
+        nats = -counts.length[d] * math.log(state.total[k] * urn.words.unit + urn.words.beta_sum)
         product = 1.0  # a log a document, not a word
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             w = counts.word[e]
-            n = held(state, w, k) * urn.unit + urn.beta[w]
+            n = held(state, w, k) * urn.words.unit + urn.words.beta[w]
             if counts.tally[e] > 1:
                 nats += counts.tally[e] * math.log(n)
                 continue

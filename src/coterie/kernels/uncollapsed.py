@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
+from coterie._rng import DRAW_ONE
 from coterie.kernels._common import address, inlined, kernel, uniform
-from coterie.kernels.gibbs import LAST_DRAW
 
 FAINT = -60.0
 NONE = math.exp(FAINT) * (1.0 + 1e-9)
@@ -50,7 +50,7 @@ def score(counts, log_theta, log_phi, many, tied, first, last, out, best, top):
 def pick(weight, many, key, number, first, drawn):
     """Draw documents from first on, one a row of weights (which are cumulated on the way), into `drawn`.
 
-    Equivalent to: the inverse of np.cumsum(weights) at uniform(address(key, number, d), LAST_DRAW).
+    Equivalent to: the inverse of np.cumsum(weights) at uniform(address(key, number, d), DRAW_ONE).
     The last column stands for `many` clusters, all alike: n - 1, n, n + 1, ...
     """
     n = weight.shape[1]
@@ -60,7 +60,7 @@ def pick(weight, many, key, number, first, drawn):
         for k in range(n):
             total += mine[k] if mine[k] > NONE else 0.0
             mine[k] = total
-        x = uniform(address(key, number, first + i), LAST_DRAW) * total
+        x = uniform(address(key, number, first + i), DRAW_ONE) * total
         k = np.int64(0)
         while mine[k] <= x and mine[k] < total:
             k += 1

@@ -382,7 +382,7 @@ def _from_model(model: Model, names: list[str], weight: Any, owner: str) -> Seed
     cluster = np.repeat(np.arange(model.n_clusters), np.diff(held.indptr))
     order = np.lexsort((held.indices, -held.data, cluster))  # what counts most comes first
     if model.words is None:
-        terms = tuple(Term("word", column) for column in range(model.urn.beta.size))
+        terms = tuple(Term("word", column) for column in range(model.urn.words.beta.size))
     else:
         terms = tuple(Term("word", word) for word in model.words)
     if model.n_clusters == 0:
@@ -394,7 +394,7 @@ def _from_model(model: Model, names: list[str], weight: Any, owner: str) -> Seed
         terms=terms,
         ptr=held.indptr.astype(np.int64),
         term=held.indices[order].astype(np.int64),
-        amount=held.data[order] * model.urn.unit,
+        amount=held.data[order] * model.urn.words.unit,
         source="columns" if model.words is None else "model",
         owner=owner,
     )

@@ -159,9 +159,9 @@ def seed_report(model: Model, n_words: int = TOP) -> SeedReport:
 def _pseudo_counts(model: Model, seeds: SeedClusters) -> Any:
     """N0_kw in units, words x clusters."""
     urn = model.urn
-    cluster = np.repeat(seeds.cluster, np.diff(urn.seed_ptr))
+    cluster = np.repeat(seeds.cluster, np.diff(urn.seeds.ptr))
     shape = model.word_cluster.shape
-    return sparse.csc_matrix((urn.seed_count, (urn.seed_word, cluster)), shape)
+    return sparse.csc_matrix((urn.seeds.tally, (urn.seeds.word, cluster)), shape)
 
 
 def _ranked(
@@ -170,8 +170,8 @@ def _ranked(
     """(all words a column holds, its n most distinct ones in order)."""
     urn = model.urn
     entries = slice(counts.indptr[cluster], counts.indptr[cluster + 1])
-    word, held = counts.indices[entries], counts.data[entries] * urn.unit
-    phi = (held + urn.beta[word]) / (held.sum() + urn.beta_sum)
+    word, held = counts.indices[entries], counts.data[entries] * urn.words.unit
+    phi = (held + urn.words.beta[word]) / (held.sum() + urn.words.beta_sum)
     value = phi * np.log(phi / share[word])
     order = np.lexsort((word, -value))[:n]
     return set(word.tolist()), word[order].tolist()
