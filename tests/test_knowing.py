@@ -302,7 +302,9 @@ def test_odd_methods_are_refused() -> None:
     model = GSDMM(5, random_state=0).fit(TEXTS)
     assert "'nb', 'sw'" in sentence(lambda: model.transform(TEXTS, method="bn"))
     rows = np.arange(len(TEXTS))
-    assert "leaves no" in sentence(lambda: model.predict_proba(TEXTS, rows=rows, method="sw"))
+    assert "cannot leave documents out" in sentence(
+        lambda: model.predict_proba(TEXTS, rows=rows, method="sw")
+    )
 
 
 def test_every_urn_takes_both_seeds_and_vectors() -> None:

@@ -129,8 +129,8 @@ def test_odd_characters_never_reach_the_page(page: str) -> None:
         ("می\u200cخواهم 👩\u200d🚀 \u200fא", "می\u200cخواهم 👩\u200d🚀 \u200fא"),
     ],
 )
-def test_tame(text: str, shown: str) -> None:
-    assert clean.tame(text) == shown
+def test_printable(text: str, shown: str) -> None:
+    assert clean.printable(text) == shown
 
 
 def test_a_thousand_clusters_keep_the_size_limit() -> None:

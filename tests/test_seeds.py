@@ -17,7 +17,7 @@ import coterie
 from coterie import seeds
 from coterie.errors import InvalidInput
 from coterie.model import Model, SeedClusters
-from coterie.text.vocabulary import count_texts, cut_text
+from coterie.text.vocabulary import count_texts, split_text
 from coterie.urns import per_word, process
 
 
@@ -243,9 +243,9 @@ def test_totals_add_up(source: dict[str, dict[str, Any]]) -> None:
         hand = by_hand.setdefault(name, Counter())
         times = spec.get("repeat", 10)
         for word in spec.get("words", []):
-            for part in [word] if word in WORDS else cut_text(word):
+            for part in [word] if word in WORDS else split_text(word):
                 hand[part] += times
-        for part in cut_text(spec.get("text", "")):
+        for part in split_text(spec.get("text", "")):
             hand[part] += times
         hand.update(word for example in spec.get("examples", []) for word in example)
         for word, weight in spec.get("weights", {}).items():
@@ -281,7 +281,7 @@ def test_any_name_and_any_words(name: str, word: str, text: str) -> None:
 # ---------------------------------------------------------------- a bare matrix
 def test_columns() -> None:
     source = {"a": [3, 1], "b": {2: 0.5, 9: 1}, "c": [[0, 0, 1]], "d": {"words": ["1"]}}
-    found = seeds.read(source).encode(None, cut_text, n_words=4)
+    found = seeds.read(source).encode(None, split_text, n_words=4)
     assert counted(found, None) == {
         "a": {1: 10, 3: 10},
         "b": {2: 0.5},
@@ -297,17 +297,17 @@ def test_words_for_a_bare_matrix(value: Any) -> None:
     with pytest.raises(
         InvalidInput, match=r"^Seed 'it' in seeds has .*, but the corpus is a matrix"
     ):
-        given.encode(None, cut_text, n_words=4)
+        given.encode(None, split_text, n_words=4)
 
 
 def test_a_column_that_is_not_there() -> None:
     for column in (4, -1, 10**30):
         with pytest.raises(InvalidInput, match="no word that the corpus knows"):
-            seeds.read({"a": [column]}).encode(None, cut_text, n_words=4)
+            seeds.read({"a": [column]}).encode(None, split_text, n_words=4)
 
 
 def test_numbers_are_words_of_texts() -> None:
-    assert counted(seeds.read({"a": [2020]}).encode(["2020"], cut_text), ["2020"])["a"] == {
+    assert counted(seeds.read({"a": [2020]}).encode(["2020"], split_text), ["2020"])["a"] == {
         "2020": 10
     }
 
@@ -336,20 +336,20 @@ def test_a_fitted_model(fitted: coterie.GSDMM, tmp_path: Path) -> None:
     assert given.weight.tolist() == [2.0] * fitted.n_clusters_
     top = [" · ".join(w for w, _ in row[:3]) for row in fitted.top_words(3, by="distinct")]
     assert list(given.names) == top
-    found = given.encode(WORDS, cut_text)
+    found = given.encode(WORDS, split_text)
     assert [list(row.items()) for row in counted(found).values()] == [
         sorted(row.items()) for row in clusters_of(fitted.model_)
     ]
     for same in (fitted.model_, tmp_path / "day1", str(tmp_path / "day1")):
         again = seeds.read(same, weight=2)
         assert again.names == given.names
-        assert counted(again.encode(WORDS, cut_text)) == counted(found)
+        assert counted(again.encode(WORDS, split_text)) == counted(found)
 
 
 def test_fractional_units(fitted: coterie.GSDMM) -> None:
     model = fitted.model_
     half = Model(model.urn._replace(unit=0.5), model.frozen, model.words)
-    whole, halves = (counted(seeds.read(m).encode(WORDS, cut_text)) for m in (model, half))
+    whole, halves = (counted(seeds.read(m).encode(WORDS, split_text)) for m in (model, half))
     assert list(halves.values()) == [{w: n / 2 for w, n in row.items()} for row in whole.values()]
 
 
@@ -381,7 +381,7 @@ def test_a_seeded_model_keeps_its_names(fitted: coterie.GSDMM) -> None:
 
 def test_topics_that_are_gone(fitted: coterie.GSDMM) -> None:
     given = seeds.read(fitted)
-    found = given.encode(["road", "river"], cut_text)
+    found = given.encode(["road", "river"], split_text)
     kept = [k for k, row in enumerate(clusters_of(fitted.model_)) if "road" in row]
     assert 0 < len(kept) < len(given)
     assert found.names == tuple(given.names[k] for k in kept)
@@ -389,31 +389,31 @@ def test_topics_that_are_gone(fitted: coterie.GSDMM) -> None:
     assert len(found.unknown) == len(found.weight) == len(kept) == found.ptr.size - 1
     assert "bridge" in found.unknown[0]
     with pytest.raises(InvalidInput, match="shares no word with the corpus") as caught:
-        given.encode(["river", "boat"], cut_text)
+        given.encode(["river", "boat"], split_text)
     sentence(caught.value)
 
 
 def test_words_of_a_model_are_cut_where_they_are_not_known(fitted: coterie.GSDMM) -> None:
     model = fitted.model_
     shouted = Model(model.urn, model.frozen, [word.upper() for word in model.words])
-    found = seeds.read(shouted).encode(WORDS, cut_text)
+    found = seeds.read(shouted).encode(WORDS, split_text)
     assert list(counted(found).values()) == list(
-        counted(seeds.read(model).encode(WORDS, cut_text)).values()
+        counted(seeds.read(model).encode(WORDS, split_text)).values()
     )
 
 
 def test_models_of_bare_matrices(fitted: coterie.GSDMM) -> None:
     X = count_texts(TEXTS, WORDS)[0]
     bare = seeds.read(coterie.GSDMM(4, n_sweeps=5, random_state=1).fit(X))
-    found = bare.encode(None, cut_text, n_words=len(WORDS))
+    found = bare.encode(None, split_text, n_words=len(WORDS))
     assert sum(found.count) == X.sum()
     with pytest.raises(InvalidInput, match="fitted on a matrix without words"):
-        bare.encode(WORDS, cut_text)
+        bare.encode(WORDS, split_text)
     unused = coterie.GSDMM(4, n_sweeps=5, random_state=1).fit(X, vocabulary=WORDS)
     assert "dead" not in " ".join(TEXTS)
     for model in (fitted, unused):
         with pytest.raises(InvalidInput, match="the corpus is a matrix without words"):
-            seeds.read(model).encode(None, cut_text, n_words=8)
+            seeds.read(model).encode(None, split_text, n_words=8)
 
 
 def test_a_model_without_clusters() -> None:

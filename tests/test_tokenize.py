@@ -100,8 +100,8 @@ def test_stop_words():
     assert english.tokens(["The cat is on the mat, isn't it?"]) == [["cat", "mat"]]
     assert words("The Cat", stop_words=["THE"], lowercase=False) == ["Cat"]
     assert words("the cat") == ["the", "cat"]
-    assert "the" in Tokenizer(language="en").dull_words
-    assert Tokenizer(language=None).dull_words == frozenset()
+    assert "the" in Tokenizer(language="en").language_stop_words
+    assert Tokenizer(language=None).language_stop_words == frozenset()
 
 
 def test_lemmas_once_a_word():

@@ -13,7 +13,7 @@ import typer
 
 from coterie.cli import ABOUT, COMMANDS
 from coterie.cli.exits import INTERRUPTED, NOBODY_READS, PROBLEM, End
-from coterie.cli.words import in_terms_of_options, tame
+from coterie.cli.words import in_terms_of_options, printable
 from coterie.errors import CoterieError
 
 app = typer.Typer(
@@ -316,5 +316,5 @@ def _sentence(error: Exception) -> str:
 
 
 def _fail(sentence: str, code: int) -> Any:
-    sys.stderr.write(f"Error: {tame(sentence)}\n")
+    sys.stderr.write(f"Error: {printable(sentence)}\n")
     raise typer.Exit(code)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie.cli import places, sources, streams, tables
 from coterie.cli.finishing import finishing
-from coterie.cli.words import in_terms_of_options, tame
+from coterie.cli.words import in_terms_of_options, printable
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ def _tell(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
         tables.print_table(rows, found.added)
     if not quiet and not as_json:
         for note in rows.notes:
-            sys.stderr.write(f"{tame(in_terms_of_options(note))}\n")
+            sys.stderr.write(f"{printable(in_terms_of_options(note))}\n")
         said = f"{len(rows):,} texts"
         said += f"; {unknown:,} have no word the model knows: cluster -1" if unknown else ""
-        said += f"; written to {tame(out)}" if out != "-" else ""
+        said += f"; written to {printable(out)}" if out != "-" else ""
         sys.stderr.write(said + ".\n")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from coterie.cli import places, sources, streams, summary
 from coterie.cli.finishing import finishing
-from coterie.cli.words import tame
+from coterie.cli.words import printable
 
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
@@ -53,4 +53,4 @@ def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
         found.append(sources.open_model(model))
         target = place.write(lambda fresh: found[0].report(fresh, title=name))
         if not quiet:
-            sys.stderr.write(f"Written to {tame(str(target))}: open it in a browser.\n")
+            sys.stderr.write(f"Written to {printable(str(target))}: open it in a browser.\n")

@@ -6,7 +6,7 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.words import duration, in_terms_of_options, one_line, tame
+from coterie.cli.words import duration, in_terms_of_options, one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -133,7 +133,7 @@ def bullets(console: Console, heading: str, lines: list[str]) -> None:
     console.print()
     console.print(Text(heading, style="bold"))
     for line in lines:
-        console.print(Padding(Text(str(tame(line))), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(str(printable(line))), (0, 0, 0, 2), expand=False))
 
 
 def _times(stages: dict[str, float]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.words import tame
+from coterie.cli.words import printable
 from coterie.errors import InvalidInput
 from coterie.text._json import Objects
 
@@ -30,7 +30,7 @@ def print_table(rows: Rows, added: Mapping[str, Any], kind: str | None = None) -
     content = table_bytes(rows, added, kind or "csv")
     if kind != "parquet" and sys.stdout.isatty():
         lines = content.decode("utf-8", "replace").split("\n")[:-1]
-        content = "".join(f"{tame(line)}\n" for line in lines).encode("utf-8", "replace")
+        content = "".join(f"{printable(line)}\n" for line in lines).encode("utf-8", "replace")
     _print_bytes(content)
 
 

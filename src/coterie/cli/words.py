@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from coterie._sentence import Name, Sentence
-from coterie.report.clean import shorten, tame
+from coterie.report.clean import printable, shorten
 
-__all__ = ["duration", "in_terms_of_options", "one_line", "tame"]
+__all__ = ["duration", "in_terms_of_options", "one_line", "printable"]
 
 # The library speaks of Python's parameters; here they are options, with the names of their values.
 _OPTIONS = {
@@ -54,7 +54,7 @@ def _option(name: Name) -> str:
 
 def one_line(text: str, most: int = 200) -> str:
     """A user's text on one line, with control and bidi characters made visible."""
-    return shorten(" ".join(str(tame(text[: 4 * most])).split()), most)
+    return shorten(" ".join(str(printable(text[: 4 * most])).split()), most)
 
 
 def duration(seconds: float) -> str:

@@ -23,7 +23,7 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     from coterie import metrics
     from coterie._disk import write_atomically
     from coterie.grouping import cluster
-    from coterie.report.clean import tame
+    from coterie.report.clean import printable
     from coterie.trace import Progress
 
     out = out if out is not None else Path("coterie-demo")
@@ -34,7 +34,7 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     groups = cluster(messages, text="message", callbacks=[Progress()])
     table = Table("cluster", "texts", "what it is about", "for example", title="What is in them")
     for row in groups.clusters.head(N_SHOWN).iter_rows(named=True):
-        example = str(tame(row["examples"][0] if row["examples"] else ""))
+        example = str(printable(row["examples"][0] if row["examples"] else ""))
         example = example if len(example) <= 60 else example[:57] + "..."
         table.add_row(str(row["cluster"]), f"{row['size']:,}", escape(row["name"]), escape(example))
     console.print(table)

@@ -20,18 +20,18 @@ _ODD = re.compile(
 _SPACES = frozenset("\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
 
 
-def tame(value: Any) -> Any:
+def printable(value: Any) -> Any:
     """The same dict, list or str with every odd character in it made visible.
 
-    >>> tame({"name": "a\\x1b[31m\\u202eb", "sizes": [1, None]})
+    >>> printable({"name": "a\\x1b[31m\\u202eb", "sizes": [1, None]})
     {'name': 'a␛[31m[U+202E]b', 'sizes': [1, None]}
     """
     if isinstance(value, str):
         return _ODD.sub(_visible, value)
     if isinstance(value, dict):
-        return {key: tame(held) for key, held in value.items()}
+        return {key: printable(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
-        return [tame(held) for held in value]
+        return [printable(held) for held in value]
     return value
 
 

@@ -1,6 +1,6 @@
 """The report page: the dict of `data.py` in, one HTML document out that needs nothing else.
 
-The texts in it are other people's. Four things keep them texts: `clean.tame` (controls and
+The texts in it are other people's. Four things keep them texts: `clean.printable` (controls and
 direction overrides made visible), jinja2's autoescape, a script that only sets `textContent`, and
 a content policy that lets no script or style run but the two inlined here, known by their hash.
 """
@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from coterie._disk import write_atomically
 from coterie.report import drawing, view
-from coterie.report.clean import shorten, tame
+from coterie.report.clean import printable, shorten
 from coterie.report.schema import Cluster, Report
 
 MOST_BYTES = 3_000_000  # of a page
@@ -39,7 +39,7 @@ _CUTS = [(n, view.MOST_WORDS) for n in (400, 300, 220, 160, 110, 70, 40, 20, 0)]
 def render(data: Report) -> str:
     """One offline HTML page. Write it as UTF-8."""
     n_clusters = len(data["clusters"])
-    data = view.tamed(data)
+    data = view.printabled(data)
     cards = view.cards(data["clusters"])
     page = _environment().get_template("page.html").render(_context(data, cards, n_clusters))
     # The data come last in the page, and what a text holds comes before: the last mark is ours.
@@ -50,7 +50,7 @@ def render(data: Report) -> str:
 
 def render_map(data: Report) -> str:
     """The picture of the clusters alone, as an SVG document."""
-    shown = drawing.bubbles(view.tamed(data)["clusters"])
+    shown = drawing.bubbles(view.printabled(data)["clusters"])
     labels = drawing.labels(shown, font=13, most=40)
     template = _environment().get_template("picture.svg")
     return template.render(bubbles=shown, wide_labels=labels, drawing=drawing, colours=_COLOURS)
@@ -58,13 +58,13 @@ def render_map(data: Report) -> str:
 
 def render_summary(data: Report) -> str:
     """The first clusters as a small HTML table, for a notebook."""
-    data = view.tamed(data)
+    data = view.printabled(data)
     first = [
         {
             "id": c["id"],
             "name": c["name"],
             "size": c["size"],
-            "example": str(tame(shorten(_text(c), 120))),
+            "example": str(printable(shorten(_text(c), 120))),
         }
         for c in data["clusters"][:FIRST_ROWS]
     ]

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from coterie.report import drawing
-from coterie.report.clean import shorten, tame
+from coterie.report.clean import printable, shorten
 from coterie.report.schema import Cluster, Example, Outlier, Overview, Report
 
 MOST_CLUSTERS = 1500
@@ -57,7 +57,7 @@ class Card(NamedTuple):
     quotes: list[Quote]
 
 
-def tamed(data: Report) -> Report:
+def printabled(data: Report) -> Report:
     """The dict with texts safe to look at and the largest clusters first, no more than shown.
 
     Examples are left as they are: they have so many parts that `cards` does it after joining.
@@ -66,20 +66,20 @@ def tamed(data: Report) -> Report:
     clusters: list[Cluster] = [
         {
             **cluster,
-            "name": shorten(tame(cluster["name"][: NAME_CHARS + 1]), NAME_CHARS),
-            "words": tame(cluster["words"][:MOST_WORDS]),
+            "name": shorten(printable(cluster["name"][: NAME_CHARS + 1]), NAME_CHARS),
+            "words": printable(cluster["words"][:MOST_WORDS]),
         }
         for cluster in largest
     ]
     return {
-        "title": tame(data["title"]),
-        "version": tame(data["version"]),
-        "notes": tame(data["notes"]),
-        "overview": tame(data["overview"]),
-        "settings": tame(data["settings"]),
+        "title": printable(data["title"]),
+        "version": printable(data["version"]),
+        "notes": printable(data["notes"]),
+        "overview": printable(data["overview"]),
+        "settings": printable(data["settings"]),
         "clusters": clusters,
         "trace": data["trace"],
-        "outliers": tame(data["outliers"][:MOST_OUTLIERS]),
+        "outliers": printable(data["outliers"][:MOST_OUTLIERS]),
     }
 
 
@@ -231,9 +231,9 @@ def _quote(example: Example) -> Quote:
             break
     pieces = cut([("".join(texts), level) for texts, level in joined], TEXT_CHARS)
     return Quote(
-        shorten(tame(example["row"]), ROW_CHARS),
+        shorten(printable(example["row"]), ROW_CHARS),
         percent(example["probability"]),
-        [(tame(text), level) for text, level in pieces],
+        [(printable(text), level) for text, level in pieces],
     )
 
 

@@ -32,21 +32,23 @@ def from_object(source: Any, owner: str) -> tuple[Model, list[str]] | None:
 
 
 def from_folder(path: Path) -> tuple[Model, list[str]]:
-    """The model of a saved folder, with the names it had when it was saved."""
+    """Load a saved model, and the names its clusters had when it was saved."""
     saved = io.load(path)
-    return saved.model, _names(saved.model, _dull(saved))
+    return saved.model, _names(saved.model, _stop_words(saved))
 
 
-def _names(model: Model, dull: frozenset[str], given: Sequence[str] | None = None) -> list[str]:
-    """A name for each cluster: its seed's, one given, or its most distinct words; each once."""
+def _names(
+    model: Model, stop_words: frozenset[str], given: Sequence[str] | None = None
+) -> list[str]:
+    """A unique name for each cluster: that of its seed, the one given, or its most distinctive words."""
     top = model.top_words(N_WORDS, "distinct") if model.n_clusters else []
     words = [[str(w) if model.words is None else model.words[w] for w, _ in row] for row in top]
-    return cluster_names(model.seeds, words, dull, given)
+    return cluster_names(model.seeds, words, stop_words, given)
 
 
-def _dull(saved: io.Saved) -> frozenset[str]:
-    """Words that name nothing, where a saved clustering says its language."""
+def _stop_words(saved: io.Saved) -> frozenset[str]:
+    """Words not used in cluster names, if a saved clustering says its language."""
     try:
-        return Vectorizer.from_dict(saved.fitted.get("vectorizer"), []).dull
+        return Vectorizer.from_dict(saved.fitted.get("vectorizer"), []).name_stop_words
     except (ValueError, TypeError):
         return frozenset()

@@ -116,12 +116,12 @@ class Vectorizer:
         return self.foreign
 
     @cached_property
-    def dull(self) -> frozenset[str]:
-        """Words that name nothing: stop words of the language, and of others often mixed with it."""
+    def name_stop_words(self) -> frozenset[str]:
+        """Words not used in cluster names: stop words of this language and of those often mixed with it."""
         if self.tokenizer is None:
             return frozenset()
         mixed = (languages.stop_words(code) for code in NEIGHBOURS)
-        return frozenset(self.tokenizer.dull_words).union(*mixed)
+        return frozenset(self.tokenizer.language_stop_words).union(*mixed)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:

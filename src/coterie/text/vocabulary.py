@@ -56,7 +56,7 @@ def count_texts(texts: Sequence[str], words: Sequence[str] | None) -> tuple[Any,
     return matrix, list(vectorizer.get_feature_names_out())
 
 
-def cut_text(text: str) -> list[str]:
+def split_text(text: str) -> list[str]:
     """The words of one text, repeats and all, as `count_texts` counts them."""
     return list(_analyzer()(text))
 
