@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coterie import _allowed, _rng, io, metrics, sampler, urns
 from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
 from coterie._arrays import plain
-from coterie._sentence import parameter
+from coterie._sentence import counted, parameter
 from coterie.backends import backend_names, get_backend, sampler_names
 from coterie.backends.base import How
 from coterie.counts import Corpus, Counts
@@ -389,8 +389,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
                 )
             if kind != "matrix" or len(words) != n_words:
                 raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit has {len(words)} words and X has"
-                    f" {n_words} columns. Pass one word per column, and only if X is a matrix."
+                    f"vocabulary of {type(self).__name__}.fit has {counted(len(words), 'word')} and X has"
+                    f" {counted(n_words, 'column')}. Pass one word per column, and only if X is a matrix."
                 )
             return words
         if kind == "matrix" and hasattr(self, "feature_names_in_"):
