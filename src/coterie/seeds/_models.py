@@ -1,6 +1,6 @@
-"""Whatever holds a fitted model -> the model, and a name for each of its clusters.
+"""Finds the fitted model in an object or a folder, and names its clusters.
 
-A seeded model's clusters keep the names of their seeds, so that a topic keeps its name from day to
+Clusters that came from seeds keep the names of the seeds, so that a topic keeps its name from day to
 day (TSDPMM-L).
 """
 
@@ -15,18 +15,18 @@ from coterie.errors import InvalidInput
 from coterie.model import Model, cluster_names
 from coterie.text.vectorize import Vectorizer
 
-N_WORDS = 10  # looked at to name a cluster
+N_WORDS = 10  # used to name a cluster
 
 
 def from_object(source: Any, owner: str) -> tuple[Model, list[str]] | None:
-    """The model of whatever holds one, and a name for each cluster."""
+    """The model in an object, and a name for each cluster; None if there is no model."""
     for held in (source, getattr(source, "model_", None), getattr(source, "model", None)):
         if isinstance(held, Model):
             given = None if held is source else getattr(source, "names", None)
             return held, _names(held, frozenset(), given)
     if hasattr(source, "fit") and hasattr(source, "get_params"):
         raise InvalidInput(
-            owner + f" is a {type(source).__name__} that is not fitted; call its fit first."
+            owner + f" is a {type(source).__name__} that is not fitted. Call fit first."
         )
     return None
 

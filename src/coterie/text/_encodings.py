@@ -28,7 +28,7 @@ _multibyte = re.compile("[\x80-\ud7ff\ue000-\U0010ffff]")
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f"})
 _SAMPLE = 50_000
 _AROUND = 1_000
-_IF_WRONG = "If characters look wrong, use " + example("encoding") + "."
+ADVICE = "If characters look wrong, use " + example("encoding") + "."
 
 
 def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | None]:
@@ -49,7 +49,7 @@ def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | No
     if sixteen is not None:
         text = raw.decode(sixteen, "replace")
         note = f"{name} was read as {sixteen}, although it has no byte order mark. "
-        return text.encode("utf-8", "replace"), note + _IF_WRONG
+        return text.encode("utf-8", "replace"), note + ADVICE
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -137,14 +137,14 @@ def _not_quite_utf_8(raw: bytes, name: str) -> tuple[bytes, str]:
         were = "was" if n_stray == 1 else "were"
         return repaired.encode(), (
             f"{name} is UTF-8, except for {counted(n_stray, 'byte')}, which {were} read as cp1252 (line"
-            f" {shown}). " + _IF_WRONG
+            f" {shown}). " + ADVICE
         )
     found = _found(raw)
     text = raw.decode(found, "replace")
     lost = text.count("\ufffd")
     note = f"{name} is not UTF-8, so it was read as {found}"
     note += f"; {counted(lost, 'character')} could not be decoded" if lost else ""
-    return text.encode("utf-8", "replace"), f"{note}. " + _IF_WRONG
+    return text.encode("utf-8", "replace"), f"{note}. " + ADVICE
 
 
 def _first(text: str) -> list[re.Match[str]]:
