@@ -1,6 +1,6 @@
-"""How `make docs` builds the site: Sphinx, Markdown pages, the reference from docstrings.
+"""Sphinx configuration for `make docs`: Markdown pages, and the API reference from docstrings.
 
-Sphinx, because its search works from the disk too; Furo, because it loads nothing from elsewhere.
+Sphinx was chosen because its search works without a server, Furo because it loads nothing from the network.
 """
 
 from coterie import __version__
@@ -12,7 +12,7 @@ release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
-default_role = "code"  # docstrings write `names` as Markdown does
+default_role = "code"  # docstrings use `name` as in Markdown
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 autodoc_typehints = "none"
@@ -23,4 +23,4 @@ html_theme = "furo"
 html_title = f"coterie {__version__}"
 html_copy_source = False
 html_show_sourcelink = False
-html_show_search_summary = False  # it would fetch pages, which a browser refuses from the disk
+html_show_search_summary = False  # it would fetch pages, which browsers block for local files

@@ -7,7 +7,7 @@ import pytest
 from coterie import seeds
 from coterie.errors import InvalidInput
 from coterie.seeds import EncodedSeeds
-from coterie.text.vocabulary import cut_text
+from coterie.text.vocabulary import split_text
 
 WORDS = ["aid", "bridge", "dead", "new york", "quake", "rescue", "road", "team"]
 
@@ -25,7 +25,7 @@ def counted(encoded: EncodedSeeds, words: list[str] | None = WORDS) -> dict[str,
 
 
 def encoded(source: Any, **how: Any) -> EncodedSeeds:
-    return seeds.read(source, **how).encode(WORDS, cut_text)
+    return seeds.read(source, **how).encode(WORDS, split_text)
 
 
 def one(value: Any, **how: Any) -> dict[Any, float]:

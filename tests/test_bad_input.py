@@ -184,10 +184,10 @@ class TestTexts:
         assert "GSDMM.perplexity" in message
 
     def test_a_vocabulary_of_another_length(self) -> None:
-        assert "one word a column" in sentence(lambda: fit(COUNTS, vocabulary=["red"]))
+        assert "one word per column" in sentence(lambda: fit(COUNTS, vocabulary=["red"]))
 
     def test_a_vocabulary_for_texts(self) -> None:
-        assert "only with a matrix" in sentence(lambda: fit(TEXTS, vocabulary=["red"]))
+        assert "only if X is a matrix" in sentence(lambda: fit(TEXTS, vocabulary=["red"]))
 
     def test_a_vocabulary_that_is_a_bare_string(self) -> None:
         assert "vocabulary" in sentence(lambda: fit(COUNTS, vocabulary="abc"))
@@ -272,7 +272,7 @@ class TestParameters:
     def test_beta_of_another_length(self) -> None:
         message = sentence(lambda: GSDMM(3, beta=[0.1, 0.2]).fit(TEXTS))
         assert "beta of GSDMM has 2 values" in message
-        assert "8 words" in message
+        assert "8 distinct words" in message
 
     def test_alpha_0_has_no_process(self) -> None:
         message = sentence(lambda: GSDPMM(alpha=0).fit(TEXTS))

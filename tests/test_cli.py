@@ -95,7 +95,7 @@ class TestFit:
         assert clusters["size"].sum() == 30
         assert {"name", "share", "words", "coherence", "example_1"} <= set(clusters.columns)
         shown = " ".join(said.out.split())
-        for fragment in ("30 texts in", "for example", "Written", "--beta", "in all"):
+        for fragment in ("30 texts in", "share name example", "Written", "--beta", "in total"):
             assert fragment in shown
         for stage in ("reading", "words", "sampling", "settling", "report", "writing"):
             assert stage in said.err
@@ -184,7 +184,7 @@ class TestSmallAndOdd:
     def test_ids_that_occur_twice(self, cli: Any, tmp_path: Path) -> None:
         rows = [{"id": i // 2, "text": text} for i, text in enumerate(texts())]
         said = cli("fit", write_csv(tmp_path / "a.csv", rows), *FAST)
-        assert "15 ids of the column 'id' occur more than once" in said.out
+        assert "ids in the column 'id' are not unique (15 repeated)" in said.out
 
     def test_latin_1(self, cli: Any) -> None:
         lines = ["id,text", *(f"{i},café crème {text}" for i, text in enumerate(texts()))]
@@ -280,7 +280,7 @@ class TestPlaces:
     def test_what_exists_is_kept_unless_forced(self, cli: Any, reviews: Path) -> None:
         assert cli("fit", reviews, "--seed", "1", *FAST).code == 0
         before = Path("reviews.coterie/run.json").read_bytes()
-        refused(cli("fit", reviews, *FAST), "reviews.coterie exists", "--force")
+        refused(cli("fit", reviews, *FAST), "reviews.coterie already exists", "--force")
         assert Path("reviews.coterie/run.json").read_bytes() == before
         assert cli("fit", reviews, "--force", *FAST).code == 0
         assert Path("reviews.coterie/run.json").read_bytes() != before
@@ -311,7 +311,7 @@ class TestPlaces:
 
     def test_the_file_that_is_read(self, cli: Any, reviews: Path) -> None:
         before = reviews.read_bytes()
-        refused(cli("fit", reviews, "-o", reviews, "--force"), "is the file that is read")
+        refused(cli("fit", reviews, "-o", reviews, "--force"), "is the input file")
         assert reviews.read_bytes() == before
 
     def test_nothing_half_written(
@@ -346,7 +346,7 @@ class TestModels:
     def test_predict_to_a_file_and_as_json(self, cli: Any, fitted: Path) -> None:
         new = b"oven dough bread\nquite unheard of\n"
         assert cli("predict", fitted, "-", "-o", "new.csv", stdin=new).code == 0
-        refused(cli("predict", fitted, "-", "-o", "new.csv", stdin=new), "new.csv exists")
+        refused(cli("predict", fitted, "-", "-o", "new.csv", stdin=new), "new.csv already exists")
         said = cli("predict", fitted / "model", "-", "--json", stdin=new)
         first, second = json.loads(said.out)["predictions"]
         assert (second["cluster"], second["name"], second["probability"]) == (-1, "", 0.0)
@@ -360,7 +360,7 @@ class TestModels:
         assert json.loads(cli("info", fitted, "--json").out)["text_column"] == "body"
         assert cli("report", fitted).code == 0
         assert Path("reviews.html").exists()
-        refused(cli("report", fitted), "reviews.html exists")
+        refused(cli("report", fitted), "reviews.html already exists")
         assert cli("report", fitted / "model", "--force", "--quiet") == (0, "", "")
 
     def test_a_model_of_a_newer_version(self, cli: Any, reviews: Path, fitted: Path) -> None:
@@ -491,5 +491,5 @@ class TestProcess:
         monkeypatch.setattr("coterie.text.readers.read", interrupted)
         said = cli("fit", reviews)
         assert said.code == 130
-        assert "nothing was written" in said.err
+        assert "Nothing was written" in said.err
         assert not Path("reviews.coterie").exists()

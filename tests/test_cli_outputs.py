@@ -214,7 +214,7 @@ class TestPlaces:
         reviews: Path,
         options: list[str],
     ) -> None:
-        refused(cli("fit", reviews, *options), "write to two")
+        refused(cli("fit", reviews, *options), "Choose")
         assert [path.name for path in Path().iterdir()] == ["reviews.csv"]
 
     def test_nothing_is_left_of_a_run_that_fails(
@@ -283,7 +283,7 @@ class TestInterrupts:
         code, out, err = cli("fit", reviews, *options, *FAST)
         assert code == 130
         assert "press Ctrl-C again to stop" in err
-        assert err.endswith("everything that was found was written to reviews.coterie first.\n")
+        assert err.endswith("all results were written to reviews.coterie first.\n")
         assert cli("info", "reviews.coterie").code == 0
         if "--json" in options:
             assert json.loads(out)["n_texts"] == 30
@@ -299,7 +299,7 @@ class TestInterrupts:
         monkeypatch.setattr(Clustering, step, interrupting(getattr(Clustering, step), 2))
         said = cli("fit", reviews, *FAST)
         assert said.code == 130
-        assert said.err.endswith("Interrupted while writing; nothing was written.\n")
+        assert said.err.endswith("Interrupted while writing. Nothing was written.\n")
         assert [path.name for path in Path().iterdir()] == ["reviews.csv"]
 
     def test_twice_tells_what_was_written_by_then(
@@ -311,7 +311,7 @@ class TestInterrupts:
         monkeypatch.setattr(Clustering, "save", interrupting(Clustering.save, 2))
         said = cli("fit", reviews, "--report", "page.html", *FAST)
         assert said.code == 130
-        assert "was written to page.html, but not to reviews.coterie." in said.err
+        assert "was already written to page.html, but not to reviews.coterie." in said.err
         assert Path("page.html").exists()
 
     def test_while_settling(
@@ -338,7 +338,7 @@ class TestInterrupts:
         monkeypatch.setattr("coterie.text.readers.read", lambda *a, **how: pressed(None, *a, **how))
         said = cli("fit", reviews, *FAST)
         assert said.code == 130
-        assert "before anything was found; nothing was written" in said.err
+        assert "before any clusters were found. Nothing was written" in said.err
         assert [path.name for path in Path().iterdir()] == ["reviews.csv"]
 
     def test_predict_and_report_finish_too(

@@ -109,4 +109,4 @@ def test_no_header(run):
 def test_the_options_are_named_as_options(run, capsys):
     Path("x.jsonl").write_text('{"text": "a b"}\n')
     assert main(["fit", "x.jsonl", "--header"]) == 1
-    assert "--header is for csv and tsv files" in capsys.readouterr().err
+    assert "--header only applies to csv and tsv files" in capsys.readouterr().err

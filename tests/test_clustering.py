@@ -326,7 +326,7 @@ def test_what_has_no_known_word_belongs_nowhere(mixed: Clustering) -> None:
     assert np.isnan(mixed.outlier_score[60:64]).all()
     assert np.isfinite(np.delete(mixed.outlier_score, range(60, 64))).all()
     assert "4 without words" in mixed.summary()
-    assert "3 rows have no text" in mixed.summary()
+    assert "3 rows without text" in mixed.summary()
 
 
 def test_predict_takes_the_columns_that_cluster_takes(groups: Clustering) -> None:
@@ -725,8 +725,8 @@ def test_a_vectorizer_of_other_words_is_refused() -> None:
     names = found.vectorizer.words
     for others in (names[:9], names[::-1], [*names, *(f"more{i}" for i in range(10**5))]):
         found.vectorizer.foreign = CountVectorizer(vocabulary=others)
-        refused(lambda: found.predict([others[-1]]), "words")  # noqa: B023
-        refused(lambda: found.explain(others[-1]), "words")  # noqa: B023
+        refused(lambda: found.predict([others[-1]]), "vocabulary")  # noqa: B023
+        refused(lambda: found.explain(others[-1]), "vocabulary")  # noqa: B023
 
 
 def test_words_of_ones_own_vectorizer_do_not_steer_the_terminal() -> None:
@@ -759,8 +759,8 @@ def test_rare_and_common_words_are_left_out_and_said() -> None:
     texts = [f"{text} once{i}" for i, text in enumerate(TEXTS)]
     found = coterie.cluster(texts, tokenizer=Tokenizer(language="en"), min_df=2, max_df=0.9)
     assert not {"the", "and", "once1"} & set(found.vectorizer.words)
-    assert "60 in fewer than 2 documents left out" in found.summary()
-    assert "4 in more than 54 documents left out" in found.summary()
+    assert "removed 60 that occur in only one text" in found.summary()
+    assert "removed 4 that occur in more than 54 texts" in found.summary()
     assert found.predict(["once1 the and of"]).tolist() == [-1]
 
 
@@ -770,7 +770,7 @@ def test_an_empty_vocabulary_names_the_setting() -> None:
     long = Tokenizer(min_chars=20)
     refused(lambda: coterie.cluster(TEXTS, tokenizer=long), "min_chars")
     stop = Tokenizer(stop_words=[word for subject in SUBJECTS for word in subject.split()])
-    refused(lambda: coterie.cluster(["oven bread", "bike"], tokenizer=stop), "stop")
+    refused(lambda: coterie.cluster(["oven bread", "bike"], tokenizer=stop), "Stop words")
 
 
 # ---------------------------------------------------------------- it survives
@@ -877,7 +877,7 @@ def test_a_missing_column_lists_those_that_are_there() -> None:
 
 def test_ids_that_occur_twice(tmp_path: Path) -> None:
     found = coterie.cluster(pl.DataFrame({"id": [1, 1, 2] * 20, "text": TEXTS}))
-    assert "58 ids of the column 'id' occur more than once" in found.summary()
+    assert "ids in the column 'id' are not unique (58 repeated)" in found.summary()
     check_whole(found, 60, tmp_path)
 
 

@@ -100,7 +100,7 @@ def test_the_question_of_a_form_names_its_column(tmp_path):
 
 
 def test_what_was_decided_is_said(tmp_path):
-    assert any("no header line" in n for n in load(tmp_path, WITHOUT[3]).notes)
+    assert any("no header" in n for n in load(tmp_path, WITHOUT[3]).notes)
     unsure = load(tmp_path, "opinion\ngood\nbad thing\nfine by me")
     assert any("'opinion'" in note and "header=False" in note for note in unsure.notes)
 
@@ -125,9 +125,9 @@ def test_blank_lines_above_a_header(tmp_path):
 
 
 def test_header_is_for_tables_with_lines():
-    with pytest.raises(InvalidInput, match="header=True is for csv and tsv"):
+    with pytest.raises(InvalidInput, match="header=True only applies to csv and tsv"):
         read(["a text"], header=True)
     rows = read(io.BytesIO(b"1,some words\n2,more words\n"), header=False)
     assert rows.texts == ["some words", "more words"]
-    with pytest.raises(InvalidInput, match="header=True is for csv and tsv"):
+    with pytest.raises(InvalidInput, match="header=True only applies to csv and tsv"):
         read(io.BytesIO(b'{"text": "a b"}\n'), header=True)

@@ -136,7 +136,7 @@ def test_folder_of_texts(tmp_path):
     assert rows.ids == ["a.txt", "b.txt", "sub/c.txt.gz"]
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "holds no .txt" in refused(empty)
+    assert "contains no .txt" in refused(empty)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_one_accent_in_a_latin_1_csv(tmp_path):
 def test_a_wrong_encoding_is_one_sentence(tmp_path):
     path = put(tmp_path / "x.txt", "café".encode("latin-1"))
     assert "not valid utf-8 (first at byte 3)" in refused(path, encoding="utf-8")
-    assert "does not know" in refused(path, encoding="klingon")
+    assert "which is unknown" in refused(path, encoding="klingon")
 
 
 # ---------------------------------------------------------------- csv, as people have it
@@ -229,14 +229,14 @@ def test_a_cell_of_a_megabyte(tmp_path):
 def test_ragged_lines_are_named(tmp_path, bad):
     lines = ["id,text", '1,"two\nlines"', bad, "3,x", bad]
     sentence = refused(put(tmp_path / "x.csv", "\n".join(lines)))
-    assert "2 line(s)" in sentence
+    assert "2 other lines" in sentence
     assert "line 4, 6" in sentence
 
 
 def test_an_open_quote_is_named(tmp_path):
     sentence = refused(put(tmp_path / "x.csv", 'id,text\n1,ok\n2,"never closed\n3,x\n'))
     assert "Line 3" in sentence
-    assert "never closed" in sentence
+    assert "without a closing one" in sentence
 
 
 def test_csv_without_header_loses_no_row(tmp_path):
@@ -288,12 +288,14 @@ def test_a_column_of_numbers_in_a_csv(tmp_path):
 
 def test_other_wrong_things(tmp_path):
     assert "There is no file 'nothing.csv'" in refused("nothing.csv")
-    assert "pass a list of texts" in refused("one text\nof two lines")
+    assert "Pass a list of texts" in refused("one text\nof two lines")
     assert "is empty" in refused(put(tmp_path / "x.csv", "  \n"))
     assert "no rows" in refused(put(tmp_path / "x.csv", "id,text\n"))
     assert "no rows" in refused(pl.DataFrame({"text": []}))
-    assert "ending" in refused(put(tmp_path / "x.xlsx", "PK"))
-    assert "ending" in refused(put(tmp_path / "x", "words"))
+    assert "cannot read .xlsx files (x.xlsx). Supported: .csv" in refused(
+        put(tmp_path / "x.xlsx", "PK")
+    )
+    assert "files without an extension (x)" in refused(put(tmp_path / "x", "words"))
     assert "not a parquet" in refused(put(tmp_path / "x.parquet", "PAR1 no"))
     assert "gzip" in refused(put(tmp_path / "x.csv.gz", gzip.compress(b"text\na\n" * 99)[:-9]))
     assert "Line 2" in refused(put(tmp_path / "x.jsonl", '{"text": "a"}\n{"text": \n'))
@@ -331,7 +333,7 @@ def test_json_of_several_shapes(tmp_path):
 def test_duplicate_ids_are_said():
     rows = read(pd.DataFrame({"id": [1, 1, 2], "text": ["a", "b", "c"]}))
     assert rows.ids == [1, 1, 2]
-    assert any("more than once" in note for note in rows.notes)
+    assert any("not unique (1 repeated)" in note for note in rows.notes)
 
 
 # ---------------------------------------------------------------- guesses and names
@@ -370,7 +372,7 @@ def test_columns_of_the_user_are_never_overwritten():
         assert list(out["coterie_cluster_2"]) == [0, 1]
         assert list(out["coterie_probability_2"]) == [0.5, 1.0]
         rows.with_columns({"cluster": [0, 1], "probability": [0.5, 1.0]})
-        assert sum("same name" in note for note in rows.notes) == 1
+        assert sum("already has a column" in note for note in rows.notes) == 1
 
 
 # ---------------------------------------------------------------- any text

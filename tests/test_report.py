@@ -129,8 +129,8 @@ def test_odd_characters_never_reach_the_page(page: str) -> None:
         ("می\u200cخواهم 👩\u200d🚀 \u200fא", "می\u200cخواهم 👩\u200d🚀 \u200fא"),
     ],
 )
-def test_tame(text: str, shown: str) -> None:
-    assert clean.tame(text) == shown
+def test_printable(text: str, shown: str) -> None:
+    assert clean.printable(text) == shown
 
 
 def test_a_thousand_clusters_keep_the_size_limit() -> None:
@@ -153,7 +153,7 @@ def test_empty_lists() -> None:
     data = report(0)
     data |= {"notes": [], "settings": [], "trace": [], "outliers": []}
     shown = " ".join(Page(render(data)).text)
-    assert "No cluster was found" in shown
+    assert "No clusters were found" in shown
     assert "No text stands out" in shown
 
 
@@ -356,7 +356,7 @@ def test_search_sort_and_more(hostile_page: Any) -> None:
     assert hostile_page.execute_script("return document.querySelectorAll('.dim').length") == 149
     box.clear()
     box.send_keys("no such word")
-    wait(hostile_page, "document.querySelector('#status').textContent", "Nothing found.")
+    wait(hostile_page, "document.querySelector('#status').textContent", "No matching clusters.")
     wait(hostile_page, count, 0)
     box.clear()
     box.send_keys(" ")

@@ -84,47 +84,48 @@ def test_an_old_encoding_is_read_and_said(tmp_path: Path) -> None:
     content = "name,word\nsécurité,équipe\nsécurité,déjà vu à Genève\n".encode("cp1252")
     given = seeds.read(write(tmp_path, "vieux.csv", content))
     assert given.names == ("sécurité",)
-    assert given.notes == ("vieux.csv is not UTF-8; it was read as cp1252.",)
+    assert given.notes == ("vieux.csv is not UTF-8, so it was read as cp1252.",)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.yaml", "a: x\nb: y\na: z\n", "Line 3 of a.yaml has 'a' a second time (first in line 1)"),
-        ("a.yaml", "a:\n  aid: 1\n  aid: 2\n", "Line 3 of a.yaml has 'aid' a second time"),
-        ("a.yaml", "a: x\nb: [y\nc: z\n", "Line 3 of a.yaml is not YAML"),
-        ("a.yaml", "a: x\n---\nb: y\n", "Line 2 of a.yaml is not YAML"),
+        ("a.yaml", "a: x\nb: y\na: z\n", "Line 3 of a.yaml repeats 'a' (first in line 1)"),
+        ("a.yaml", "a:\n  aid: 1\n  aid: 2\n", "Line 3 of a.yaml repeats 'aid'"),
+        ("a.yaml", "a: x\nb: [y\nc: z\n", "Line 3 of a.yaml is not valid YAML"),
+        ("a.yaml", "a: x\n---\nb: y\n", "Line 2 of a.yaml is not valid YAML"),
         ("a.yaml", "- a\n- b\n", "a.yaml does not map names to seeds"),
-        ("a.yaml", "? [a, b]\n: x\n", "Line 1 of a.yaml has a list for a name"),
-        ("a.yaml", "a: x\nb: y\x07\n", "Line 2 of a.yaml holds a character YAML forbids"),
-        ("a.yaml", "a: &x [aid]\nb: *x\n", "Line 1 of a.yaml is used again by an alias"),
-        ("a.yaml", "a: &x [*x]\n", "Line 1 of a.yaml is used again by an alias"),
+        ("a.yaml", "? [a, b]\n: x\n", "Line 1 of a.yaml has a list as a name"),
+        ("a.yaml", "a: x\nb: y\x07\n", "Line 2 of a.yaml contains a character that is not allowed in YAML"),
+        ("a.yaml", "a: &x [aid]\nb: *x\n", "Line 1 of a.yaml is repeated by an alias"),
+        ("a.yaml", "a: &x [*x]\n", "Line 1 of a.yaml is repeated by an alias"),
         ("a.yaml", "a: x\n\nb: {aid: -1}\n", "Seed 'b' in line 3 of a.yaml gives the word 'aid'"),
         ("a.yaml", "a: x\nb:\n", "Seed 'b' in line 2 of a.yaml has no words"),
         ("a.yaml", "a: x\nb: {aid: .nan}\n", "every value must be a number"),
         ("a.yaml", "a: " + "[" * 5000, "a.yaml is nested too deeply"),
         ("a.yaml", "# nothing\n", "a.yaml does not map names to seeds"),
         ("a.yaml", "", "a.yaml is empty"),
-        ("a.json", '{"a": "x",\n "a": "y"}', "a.json has 'a' twice"),
-        ("a.json", '{"a": {"aid": 1, "aid": 2}}', "a.json has 'aid' twice"),
-        ("a.json", '{"a": "x"\n "b": "y"}', "Line 2 of a.json is not JSON"),
+        ("a.json", '{"a": "x",\n "a": "y"}', "a.json contains 'a' twice"),
+        ("a.json", '{"a": {"aid": 1, "aid": 2}}', "a.json contains 'aid' twice"),
+        ("a.json", '{"a": "x"\n "b": "y"}', "Line 2 of a.json is not valid JSON"),
         ("a.json", '["a"]', "a.json does not map names to seeds"),
         ("a.json", '{"a": {"aid": NaN}}', "Seed 'a' in a.json gives the word 'aid' a weight of nan"),
         ("a.json", '{"a": ' + "[" * 100_000, "a.json is nested too deeply"),
-        ("a.json", '{"a": {"aid": ' + "9" * 5000 + "}}", "a.json is nested too deeply, or holds a number"),
+        ("a.json", '{"a": {"aid": ' + "9" * 5000 + "}}", "a.json is nested too deeply, or"
+        " contains a number"),
         ("a.json", "{}", "There are no seeds in a.json"),
         ("a.json", "  \n", "a.json is empty"),
         ("a.csv", "name,word\n", "There are no seeds in a.csv"),
-        ("a.csv", "nome,word\na,aid\n", "The header (line 1) of a.csv has the column 'nome'"),
-        ("a.csv", "word\naid\n", "has no column called name"),
+        ("a.csv", "nome,word\na,aid\n", "The header (line 1) of a.csv has the unknown column 'nome'"),
+        ("a.csv", "word\naid\n", "has no column named name"),
         ("a.csv", "name,word,word\na,b,c\n", "has the column 'word' twice"),
-        ("a.csv", "name,word,text\na,b,c\n", "must have word"),
-        ("a.csv", "name,weight\na,1\n", "must have word"),
-        ("a.csv", "name,text,weight\na,aid,1\n", "must have word"),
+        ("a.csv", "name,word,text\na,b,c\n", "must have either the column word"),
+        ("a.csv", "name,weight\na,1\n", "must have either the column word"),
+        ("a.csv", "name,text,weight\na,aid,1\n", "must have either the column word"),
         ("a.csv", "name,word\na,aid\n,team\n", "Line 3 of a.csv has no name"),
         ("a.csv", "name,word\na,\n", "Line 2 of a.csv has no word for seed 'a'"),
         ("a.csv", "name,word\na\n", "Line 2 of a.csv has no word for seed 'a'"),
-        ("a.csv", "name,word\na,aid,road\n", "Line 2 of a.csv has 3 cells, the header 2"),
+        ("a.csv", "name,word\na,aid,road\n", "Line 2 of a.csv has 3 cells, but the header has 2"),
         ("a.csv", "name,word,weight\na,aid,much\n", "a weight of 'much', which is not a number"),
         ("a.csv", "name,word,weight\na,aid,1\na,team,-2\n",
          "Line 3 of a.csv gives the word 'team' of seed 'a' a weight of -2"),
@@ -132,13 +133,13 @@ def test_an_old_encoding_is_read_and_said(tmp_path: Path) -> None:
         ("a.csv", "name,word,confidence\na,aid,0\n",
          "Line 2 of a.csv gives seed 'a' a confidence (alpha0) of 0"),
         ("a.csv", "name,word,confidence\na,aid,2\na,team,3\n",
-         "Line 3 of a.csv gives seed 'a' a confidence of 3, after 2"),
+         "Line 3 of a.csv gives seed 'a' a confidence of 3, but an earlier line says 2"),
         ("a.csv", "name,words\na,aid\n\na,team\n",
-         "Line 4 of a.csv has the seed 'a' a second time (first in line 2 of a.csv)"),
+         "Line 4 of a.csv repeats the seed 'a' (first in line 2 of a.csv)"),
         ("a.csv", "name,words\na,aid\nb,\n", "Seed 'b' in line 3 of a.csv has no words"),
         ("a.csv", 'name,word\na,"aid\n', "Line 2 of a.csv cannot be read"),
-        ("a.txt", "aid", "'a.txt' has an ending that seeds are not read from"),
-        ("a", "aid", "'a' has an ending that seeds are not read from"),
+        ("a.txt", "aid", "Seeds cannot be read from 'a.txt'"),
+        ("a", "aid", "Seeds cannot be read from 'a'"),
     ],
 )  # fmt: skip
 def test_files_refused(tmp_path: Path, name: str, content: str, said: str) -> None:
@@ -146,9 +147,9 @@ def test_files_refused(tmp_path: Path, name: str, content: str, said: str) -> No
 
 
 def test_folders_and_unreadable_files(tmp_path: Path) -> None:
-    assert "holds no saved model" in refusal(tmp_path)
+    assert "does not contain a saved model" in refusal(tmp_path)
     (tmp_path / "a.yaml").mkdir()
-    assert "holds no saved model" in refusal(tmp_path / "a.yaml")
+    assert "does not contain a saved model" in refusal(tmp_path / "a.yaml")
     write(tmp_path, "config.json", "{}")
     with pytest.raises(ModelFileError, match=r"config\.json is damaged"):
         seeds.read(tmp_path)

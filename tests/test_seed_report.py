@@ -18,7 +18,7 @@ from coterie.errors import InvalidInput
 from coterie.model import Model, SeedClusters
 from coterie.seeds.report import NARROW, SHOWN, SeedReport, SeedRow, seed_report
 from coterie.state import from_labels
-from coterie.text.vocabulary import cut_text, learn
+from coterie.text.vocabulary import learn, split_text
 from coterie.urns import changed, per_word, process
 
 # Slots 0 to 2 are the seeds; the last two documents are in a cluster of nobody's.
@@ -46,7 +46,7 @@ def model_of(
     ptr = np.cumsum([0, *(copies * len(document) for document in documents)])
     ids = np.array([words.index(w) for d in documents for w in d for _ in range(copies)], np.int32)
     corpus = counts.from_ids(ptr, ids, len(words), "a test")
-    found = seeds.read(source).encode(words, cut_text)
+    found = seeds.read(source).encode(words, split_text)
     urn = changed(
         process(1.0, per_word(0.1, len(words))),
         unit=unit,

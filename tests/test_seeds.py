@@ -17,7 +17,7 @@ import coterie
 from coterie import seeds
 from coterie.errors import InvalidInput
 from coterie.model import Model, SeedClusters
-from coterie.text.vocabulary import count_texts, cut_text
+from coterie.text.vocabulary import count_texts, split_text
 from coterie.urns import changed, per_word, process
 
 
@@ -117,7 +117,9 @@ def test_confidence_refused(bad: Any) -> None:
 
 
 def test_confidences_that_do_not_fit() -> None:
-    assert "name 'z', which is no seed; the seeds are 'a'" in refusal({"a": "x"}, weight={"z": 1})
+    assert "contain 'z', which is not a seed. The seeds are 'a'" in refusal(
+        {"a": "x"}, weight={"z": 1}
+    )
     assert "2 confidences (alpha0) for the 1 seeds" in refusal({"a": "x"}, weight=[1, 2])
 
 
@@ -127,13 +129,13 @@ def test_confidences_that_do_not_fit() -> None:
     [
         ({}, "There are no seeds in seeds"),
         ([], "There are no seeds in seeds"),
-        ([("a", "aid"), ("a", "team")], "Two seeds in seeds are called 'a'"),
-        ({1: "aid", "1": "team"}, "Two seeds in seeds are called '1'"),
+        ([("a", "aid"), ("a", "team")], "Two seeds in seeds are named 'a'"),
+        ({1: "aid", "1": "team"}, "Two seeds in seeds are named '1'"),
         ({"": "aid"}, "empty name"),
         ({" \t": "aid"}, "empty name"),
-        ({None: "aid"}, "has None for a name"),
-        ({True: "aid"}, "has True for a name"),
-        ({("a", "b"): "aid"}, "has a tuple for a name"),
+        ({None: "aid"}, "has None as its name"),
+        ({True: "aid"}, "has True as its name"),
+        ({("a", "b"): "aid"}, "has a tuple as its name"),
         ({"a": ""}, "Seed 'a' in seeds has no words"),
         ({"a": " "}, "Seed 'a' in seeds has no words"),
         ({"a": []}, "Seed 'a' in seeds has no words"),
@@ -149,30 +151,30 @@ def test_confidences_that_do_not_fit() -> None:
         ({"a": {"weights": {"aid": "2"}}}, "gives the word 'aid' a weight of '2'"),
         ({"a": {"weights": {"aid": True}}}, "gives the word 'aid' a weight of True"),
         ({"a": {"weights": {(1,): 1}}}, "gives a weight to a tuple"),
-        ({"a": {"weights": ["aid"]}}, "has a list for its weights"),
-        ({"a": {"word": ["aid"]}}, "has the key 'word', which is none of words, text, examples,"),
+        ({"a": {"weights": ["aid"]}}, "has a list as its weights"),
+        ({"a": {"word": ["aid"]}}, "has the unknown key 'word'. Use words, text, examples,"),
         ({"a": {"aid": 1, "team": None}}, "every value must be a number"),
-        ({"a": {"words": {"aid": 1}, "text": "x"}}, "has a dict for its words"),
-        ({"a": {"words": [1.5]}}, "has a list for its words"),
-        ({"a": {"text": [["aid"]]}}, "has a list for its text"),
+        ({"a": {"words": {"aid": 1}, "text": "x"}}, "has a dict as its words"),
+        ({"a": {"words": [1.5]}}, "has a list as its words"),
+        ({"a": {"text": [["aid"]]}}, "has a list as its text"),
         ({"a": {"examples": [3]}}, "has 3 among its examples"),
         ({"a": {"examples": {"aid": 1}}}, "has a dict among its examples"),
         ({"a": {"text": "aid", "repeat": 0}}, "has a repeat of 0"),
         ({"a": {"text": "aid", "repeat": "many"}}, "has a repeat of 'many'"),
-        ({"a": 3}, "Seed 'a' in seeds is 3; give a text"),
-        ({"a": b"aid"}, "Seed 'a' in seeds is a bytes; give a text"),
-        ({"a": ["aid", 1.5]}, "Seed 'a' in seeds holds 1.5; give a text"),
-        ({"a": ["aid", True]}, "Seed 'a' in seeds holds True; give a text"),
+        ({"a": 3}, "Seed 'a' in seeds is 3. Use a text"),
+        ({"a": b"aid"}, "Seed 'a' in seeds is a bytes. Use a text"),
+        ({"a": ["aid", 1.5]}, "Seed 'a' in seeds contains 1.5. Use a text"),
+        ({"a": ["aid", True]}, "Seed 'a' in seeds contains True. Use a text"),
         ({"a": ["aid", ["team"]]}, "mixes words and token lists"),
-        ({"a": np.array([0, 3, 1])}, "Seed 'a' in seeds is a ndarray; give a text"),
-        ({"a": pd.DataFrame({"aid": [1]})}, "Seed 'a' in seeds is a DataFrame; give a text"),
+        ({"a": np.array([0, 3, 1])}, "Seed 'a' in seeds is a ndarray. Use a text"),
+        ({"a": pd.DataFrame({"aid": [1]})}, "Seed 'a' in seeds is a DataFrame. Use a text"),
         ({"a": {"aid": 2.0**31}}, "Seed 'a' in seeds counts 'aid' 2.15e+09 times"),
         ({"a": {"weights": {"aid": 1e308, "Aid": 1e308}}}, "counts 'aid' inf times"),
-        (None, "seeds is None; give a dict"),
-        (7, "seeds is 7; give a dict"),
-        (["aid", "ab"], "Item 0 of seeds is 'aid', not a name"),
-        ([("a", "b", "c")], "Item 0 of seeds is a tuple, not a name"),
-        (pd.DataFrame({"name": ["a"]}), "Item 0 of seeds is 'name', not a name"),
+        (None, "seeds is None. Use a dict"),
+        (7, "seeds is 7. Use a dict"),
+        (["aid", "ab"], "Item 0 of seeds is 'aid', not a pair of a name"),
+        ([("a", "b", "c")], "Item 0 of seeds is a tuple, not a pair of a name"),
+        (pd.DataFrame({"name": ["a"]}), "Item 0 of seeds is 'name', not a pair of a name"),
         (coterie.GSDMM(), "seeds is a GSDMM that is not fitted"),
         ("no such file.yaml", "There is no file 'no such file.yaml' for seeds"),
         ("a text\0", "There is no file 'a text\\x00' for seeds"),
@@ -209,7 +211,7 @@ def test_unknown_words_enter_nothing_and_are_said() -> None:
 
 def test_a_seed_that_the_corpus_does_not_know() -> None:
     said = refusal({"a": "aid", "b\x1b": ["boat", "ship", "sail", "oar"]})
-    assert r"Seed 'b\x1b' in seeds has no word that the corpus knows ('boat', 'ship'," in said
+    assert r"Seed 'b\x1b' in seeds has no word that occurs in the corpus ('boat', 'ship'," in said
     assert "('!!')" in refusal({"b": "!!", "c": "aid"})
 
 
@@ -243,9 +245,9 @@ def test_totals_add_up(source: dict[str, dict[str, Any]]) -> None:
         hand = by_hand.setdefault(name, Counter())
         times = spec.get("repeat", 10)
         for word in spec.get("words", []):
-            for part in [word] if word in WORDS else cut_text(word):
+            for part in [word] if word in WORDS else split_text(word):
                 hand[part] += times
-        for part in cut_text(spec.get("text", "")):
+        for part in split_text(spec.get("text", "")):
             hand[part] += times
         hand.update(word for example in spec.get("examples", []) for word in example)
         for word, weight in spec.get("weights", {}).items():
@@ -281,7 +283,7 @@ def test_any_name_and_any_words(name: str, word: str, text: str) -> None:
 # ---------------------------------------------------------------- a bare matrix
 def test_columns() -> None:
     source = {"a": [3, 1], "b": {2: 0.5, 9: 1}, "c": [[0, 0, 1]], "d": {"words": ["1"]}}
-    found = seeds.read(source).encode(None, cut_text, n_words=4)
+    found = seeds.read(source).encode(None, split_text, n_words=4)
     assert counted(found, None) == {
         "a": {1: 10, 3: 10},
         "b": {2: 0.5},
@@ -295,19 +297,19 @@ def test_columns() -> None:
 def test_words_for_a_bare_matrix(value: Any) -> None:
     given = seeds.read({"ok": [1], "it": value})
     with pytest.raises(
-        InvalidInput, match=r"^Seed 'it' in seeds has .*, but the corpus is a matrix"
+        InvalidInput, match=r"^Seed 'it' in seeds contains .*, but the corpus is a matrix"
     ):
-        given.encode(None, cut_text, n_words=4)
+        given.encode(None, split_text, n_words=4)
 
 
 def test_a_column_that_is_not_there() -> None:
     for column in (4, -1, 10**30):
-        with pytest.raises(InvalidInput, match="no word that the corpus knows"):
-            seeds.read({"a": [column]}).encode(None, cut_text, n_words=4)
+        with pytest.raises(InvalidInput, match="no word that occurs in the corpus"):
+            seeds.read({"a": [column]}).encode(None, split_text, n_words=4)
 
 
 def test_numbers_are_words_of_texts() -> None:
-    assert counted(seeds.read({"a": [2020]}).encode(["2020"], cut_text), ["2020"])["a"] == {
+    assert counted(seeds.read({"a": [2020]}).encode(["2020"], split_text), ["2020"])["a"] == {
         "2020": 10
     }
 
@@ -336,20 +338,20 @@ def test_a_fitted_model(fitted: coterie.GSDMM, tmp_path: Path) -> None:
     assert given.weight.tolist() == [2.0] * fitted.n_clusters_
     top = [" · ".join(w for w, _ in row[:3]) for row in fitted.top_words(3, by="distinct")]
     assert list(given.names) == top
-    found = given.encode(WORDS, cut_text)
+    found = given.encode(WORDS, split_text)
     assert [list(row.items()) for row in counted(found).values()] == [
         sorted(row.items()) for row in clusters_of(fitted.model_)
     ]
     for same in (fitted.model_, tmp_path / "day1", str(tmp_path / "day1")):
         again = seeds.read(same, weight=2)
         assert again.names == given.names
-        assert counted(again.encode(WORDS, cut_text)) == counted(found)
+        assert counted(again.encode(WORDS, split_text)) == counted(found)
 
 
 def test_fractional_units(fitted: coterie.GSDMM) -> None:
     model = fitted.model_
     half = Model(changed(model.urn, unit=0.5), model.frozen, model.words)
-    whole, halves = (counted(seeds.read(m).encode(WORDS, cut_text)) for m in (model, half))
+    whole, halves = (counted(seeds.read(m).encode(WORDS, split_text)) for m in (model, half))
     assert list(halves.values()) == [{w: n / 2 for w, n in row.items()} for row in whole.values()]
 
 
@@ -381,7 +383,7 @@ def test_a_seeded_model_keeps_its_names(fitted: coterie.GSDMM) -> None:
 
 def test_topics_that_are_gone(fitted: coterie.GSDMM) -> None:
     given = seeds.read(fitted)
-    found = given.encode(["road", "river"], cut_text)
+    found = given.encode(["road", "river"], split_text)
     kept = [k for k, row in enumerate(clusters_of(fitted.model_)) if "road" in row]
     assert 0 < len(kept) < len(given)
     assert found.names == tuple(given.names[k] for k in kept)
@@ -389,31 +391,31 @@ def test_topics_that_are_gone(fitted: coterie.GSDMM) -> None:
     assert len(found.unknown) == len(found.weight) == len(kept) == found.ptr.size - 1
     assert "bridge" in found.unknown[0]
     with pytest.raises(InvalidInput, match="shares no word with the corpus") as caught:
-        given.encode(["river", "boat"], cut_text)
+        given.encode(["river", "boat"], split_text)
     sentence(caught.value)
 
 
 def test_words_of_a_model_are_cut_where_they_are_not_known(fitted: coterie.GSDMM) -> None:
     model = fitted.model_
     shouted = Model(model.urn, model.frozen, [word.upper() for word in model.words])
-    found = seeds.read(shouted).encode(WORDS, cut_text)
+    found = seeds.read(shouted).encode(WORDS, split_text)
     assert list(counted(found).values()) == list(
-        counted(seeds.read(model).encode(WORDS, cut_text)).values()
+        counted(seeds.read(model).encode(WORDS, split_text)).values()
     )
 
 
 def test_models_of_bare_matrices(fitted: coterie.GSDMM) -> None:
     X = count_texts(TEXTS, WORDS)[0]
     bare = seeds.read(coterie.GSDMM(4, n_sweeps=5, random_state=1).fit(X))
-    found = bare.encode(None, cut_text, n_words=len(WORDS))
+    found = bare.encode(None, split_text, n_words=len(WORDS))
     assert sum(found.count) == X.sum()
-    with pytest.raises(InvalidInput, match="fitted on a matrix without words"):
-        bare.encode(WORDS, cut_text)
+    with pytest.raises(InvalidInput, match="fitted on a matrix without a vocabulary"):
+        bare.encode(WORDS, split_text)
     unused = coterie.GSDMM(4, n_sweeps=5, random_state=1).fit(X, vocabulary=WORDS)
     assert "dead" not in " ".join(TEXTS)
     for model in (fitted, unused):
         with pytest.raises(InvalidInput, match="the corpus is a matrix without words"):
-            seeds.read(model).encode(None, cut_text, n_words=8)
+            seeds.read(model).encode(None, split_text, n_words=8)
 
 
 def test_a_model_without_clusters() -> None:

@@ -209,7 +209,7 @@ class TestUsersWordsStay:
         refused(cli("fit", f"{word}.csv"), f"'{word}.csv'" if "'" not in word else word)
         Path(f"{word}.csv").write_bytes(b"body\n\xff\xfe caf\xe9\n")
         refused(
-            cli("fit", f"{word}.csv", "--encoding", "ascii"), f"{word}.csv", "leave --encoding out"
+            cli("fit", f"{word}.csv", "--encoding", "ascii"), f"{word}.csv", "Leave out --encoding"
         )
 
     def test_names_of_columns(self, word: str, cli: Any) -> None:  # noqa: F811

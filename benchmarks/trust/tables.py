@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.trust import made
 from benchmarks.trust.cases import is_sentence
 from coterie.cli import tables
-from coterie.cli.fit import like
+from coterie.cli.fit import default_type
 from coterie.errors import InvalidInput
 from coterie.text import readers
 
@@ -135,7 +135,7 @@ def _write(rows: readers.Rows, source: Path, out: Path) -> None:
     """Add columns and write them, as `coterie fit` does."""
     n = len(rows)
     values = (np.arange(n) - 1, np.linspace(0.0, 1.0, n), np.linspace(-1.0, 1.0, n))
-    tables.write_table(rows, dict(zip(NAMES, values, strict=True)), out, like(str(source)))
+    tables.write_table(rows, dict(zip(NAMES, values, strict=True)), out, default_type(str(source)))
 
 
 def _ours(n: int) -> list[list[Any]]:

@@ -87,6 +87,15 @@ def join(separator: str, parts: Iterable[str]) -> Sentence:
     return Sentence(*pieces)
 
 
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """A number and its noun, in the singular or the plural.
+
+    >>> counted(1, "text"), counted(1500, "text"), counted(2, "entry", "entries")
+    ('1 text', '1,500 texts', '2 entries')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
 def to_json(said: str) -> str | list[Any]:
     """A string, or the pieces of a sentence, as JSON holds them."""
     if not isinstance(said, Sentence):

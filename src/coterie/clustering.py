@@ -1,4 +1,4 @@
-"""Clustering: what `cluster()` found, and the questions one can ask it."""
+"""Clustering: the result of `cluster()`: a table, the clusters, predictions and explanations."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ import numpy.typing as npt
 from coterie import _sentence, io, metrics
 from coterie._disk import write_atomically
 from coterie._pack import damaged
+from coterie._sentence import counted
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
 from coterie.frozen import LeaveOut
 from coterie.model import Model, cluster_names, most_typical
-from coterie.report.clean import tame
+from coterie.report.clean import printable
 from coterie.sampler import Stop
 from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
@@ -35,7 +36,7 @@ Labels = npt.NDArray[np.int64]
 
 
 class Setting(NamedTuple):
-    """What was chosen, and why."""
+    """A setting that was used, and why."""
 
     name: str
     value: str
@@ -43,7 +44,7 @@ class Setting(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The choice in words."""
+        """The setting in words."""
         after = {
             "clusters at most": f"at most {self.value} clusters",
             "sweeps": f"{self.value} sweeps",
@@ -52,29 +53,29 @@ class Setting(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a text is in its cluster rather than in the next best one, in nats; the parts add up."""
+    """Why a text is in its cluster and not in the second best one; the parts, in nats, add up."""
 
     cluster: int
     runner_up: int
-    words: list[tuple[str, float]]  # each known word's share, the most telling first
-    sizes: float  # what the clusters' sizes and lengths add
-    total: float  # ln of how much more probable the cluster is
+    words: list[tuple[str, float]]  # contribution of each known word, largest first
+    sizes: float  # contribution of the clusters' sizes and lengths
+    total: float  # log odds of the cluster against the runner-up
 
     def __str__(self) -> str:
-        """A few lines to read."""
+        """The explanation as a few lines of text."""
         lines = [f"cluster {self.cluster} rather than {self.runner_up}: {self.total:+.2f} nats"]
-        lines += [f"  {value:+7.2f}  {tame(word)}" for word, value in self.words]
+        lines += [f"  {value:+7.2f}  {printable(word)}" for word, value in self.words]
         return "\n".join([*lines, f"  {self.sizes:+7.2f}  (sizes of the clusters)"])
 
 
 @dataclass(eq=False)
 class Clustering:
-    """A finished clustering: the table, the clusters, and questions one can ask it."""
+    """The result of `cluster()`: your table with clusters, and methods to explore and reuse them."""
 
     rows: readers.Rows = field(repr=False)
     vectorizer: Vectorizer = field(repr=False)
     model: Model = field(repr=False)
-    labels: Labels = field(repr=False)  # (rows,) -1: no words
+    labels: Labels = field(repr=False)  # (rows,) -1: the row has no words
     trace: Trace = field(repr=False)
     notes: list[str]
     settings: list[Setting]
@@ -83,44 +84,44 @@ class Clustering:
     reason: str
     seconds: float
     corpus: Corpus = field(repr=False)
-    stop: Stop | None = field(default=None, repr=False)  # None: opened from a folder
+    stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
 
     @property
     def n_clusters(self) -> int:
-        """Clusters found, and seeds."""
+        """Number of clusters, including seeds that found no text."""
         return self.model.n_clusters
 
     @property
     def n_missing(self) -> int:
-        """Of these, seeds that found no text."""
+        """Number of seeds that found no text."""
         return int((self.model.frozen.size == 0).sum())
 
     @cached_property
     def table(self) -> Any:
-        """The user's rows with `cluster`, `probability` and `outlier_score`; same kind of frame."""
+        """Your rows with `cluster`, `probability` and `outlier_score` added, as the same type of table."""
         values = (self.labels, self.probability, self.outlier_score)
         return self.rows.with_columns(dict(zip(ADDED, values, strict=True)))
 
     @cached_property
     def probability(self) -> Floats:
-        """p(cluster | text) of each row's cluster; 0 for rows without words."""
+        """Probability of each row's cluster, p(cluster | text); 0 for rows without words."""
         return self.corpus.per_row(self.model.best_probability(self.corpus.counts), 0.0)
 
     @cached_property
     def outlier_score(self) -> Floats:
-        """Nats per word by which a cluster of its own would explain a row better; NaN without words."""
+        """How much better a new cluster would explain each row, in nats per word; NaN without words."""
         scores = self.model.outlier_scores(self.corpus.counts, LeaveOut(self._per_document))
         return self.corpus.per_row(scores, math.nan)
 
     @cached_property
     def names(self) -> list[str]:
-        """A name for each cluster: its seed's, or the words that set it apart, more if two are alike."""
+        """A unique name for each cluster: the name of its seed, or its most distinctive words."""
         words = [[word for word, _ in row] for row in self.top_words(N_WORDS)]
-        return cluster_names(self.model.seeds, words, self.vectorizer.dull)
+        return cluster_names(self.model.seeds, words, self.vectorizer.name_stop_words)
 
     @cached_property
     def coherence(self) -> list[float]:
-        """NPMI of each cluster's ten words, counted in these texts: near 1, they go together."""
+        """NPMI of each cluster's top ten words in these texts; near 1, they often occur together."""
         from scipy import sparse
 
         c = self.corpus.counts
@@ -130,7 +131,7 @@ class Clustering:
 
     @cached_property
     def clusters(self) -> Any:
-        """One row a cluster: id, name, size, share, words, coherence, examples (polars)."""
+        """A polars table with one row per cluster: id, name, size, share, words, coherence, examples."""
         import polars as pl
 
         sizes = self.model.frozen.size
@@ -149,15 +150,15 @@ class Clustering:
         )
 
     def top_words(self, n: int = N_WORDS) -> list[list[tuple[str, float]]]:
-        """For each cluster the words that set it apart, and how much."""
+        """Return the most distinctive words of each cluster, with their scores."""
         words = self.vectorizer.words
         return [[(words[w], v) for w, v in row] for row in self.model.top_words(n, "distinct")]
 
     def representatives(self, cluster: int, n: int = N_EXAMPLES) -> list[int]:
-        """Row numbers of the n most typical texts of a cluster, no two with the same words."""
+        """Return the row numbers of the n most typical texts of a cluster, no two with the same words."""
         if not 0 <= cluster < self.n_clusters:
             raise InvalidInput(
-                f"There is no cluster {cluster}; they are 0 to {self.n_clusters - 1}."
+                f"There is no cluster {cluster}. Clusters are numbered 0 to {self.n_clusters - 1}."
             )
         rows: list[int] = []
         seen: set[tuple[tuple[int, int], ...]] = set()
@@ -175,23 +176,25 @@ class Clustering:
         return rows
 
     def predict(self, texts: Sequence[str]) -> Labels:
-        """The cluster of each text; -1 where no word is known. One by one or in bulk, the same."""
+        """Return the cluster of each new text; -1 if the model knows none of its words."""
         corpus = self.vectorizer.encode(_texts(texts))
         return corpus.per_row(self.model.predict(corpus.counts), -1)
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
-        """p(cluster | text), texts x clusters; all 0 where no word is known."""
+        """Return p(cluster | text), texts x clusters; all 0 for texts without known words."""
         corpus = self.vectorizer.encode(_texts(texts))
         out = np.zeros((corpus.doc_of_row.size, self.n_clusters))
         out[corpus.doc_of_row >= 0] = self.model.probabilities(corpus.counts)
         return out
 
     def explain(self, row: int | str) -> Explanation:
-        """Which words put a row (its number), or a new text, into its cluster and not the next best."""
+        """Explain which words put a row (by number) or a new text into its cluster."""
         if isinstance(row, str):
             text, what = row, "The text"
         elif not isinstance(row, int | np.integer) or not -len(self.rows) <= row < len(self.rows):
-            raise InvalidInput(f"There is no row {row}; they are 0 to {len(self.rows) - 1}.")
+            raise InvalidInput(
+                f"There is no row {row}. Rows are numbered 0 to {len(self.rows) - 1}."
+            )
         else:
             text, what = self.rows.texts[row], f"Row {row}"
         counts = self.vectorizer.encode([text]).counts
@@ -206,15 +209,15 @@ class Clustering:
         return Explanation(best, second, words, rest, float(per_word.sum()) + rest)
 
     def seed_report(self) -> SeedReport:
-        """What each seed became: how many texts, which words came and went; which clusters are new."""
+        """Report what became of each seed: its texts, words gained and lost, and the new clusters."""
         if self.model.seeds is None:
             raise InvalidInput(
-                "These texts were clustered without seeds; pass seeds= to cluster()."
+                "These texts were clustered without seeds. Pass seeds= to cluster()."
             )
         return seed_report(self.model)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """Write one offline HTML page to look at and pass on; returns where it is."""
+        """Write the report, a single HTML page that works offline, and return its path."""
         from coterie.report import data, html
 
         target = Path(path)
@@ -222,33 +225,40 @@ class Clustering:
         return target
 
     def plot(self) -> Any:
-        """A picture of the clusters' sizes and distances; shows itself in a notebook, `.save(path)`."""
+        """Draw the clusters by size and distance; shown in a notebook, or written with `.save(path)`."""
         from coterie.report import data, html
 
         return html.Picture(html.render_map(data.page(self, None)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a folder that `coterie.load` opens; no code in it, and no pickle."""
+        """Save everything to a folder that `coterie.load` opens. It contains no code and no pickle."""
         io.save(path, self._saved())
 
     def summary(self) -> str:
-        """What was found, in a few sentences."""
+        """Describe the result in a few sentences."""
         empty = int((self.labels < 0).sum())
-        said = f"{len(self.rows):,} texts in {self.n_clusters - self.n_missing:,} clusters"
+        found = counted(self.n_clusters - self.n_missing, "cluster")
+        said = f"{counted(len(self.rows), 'text')} in {found}"
         said += f" ({empty:,} without words)" if empty else ""
-        said += f", and {self.n_missing:,} seeds without texts" if self.n_missing else ""
+        said += f", and {counted(self.n_missing, 'seed')} without texts" if self.n_missing else ""
         biggest = self.model.frozen.size[:1].sum() / max(int(self.model.frozen.size.sum()), 1)
         chosen = "; ".join(s.sentence for s in self.settings)
-        lines = [f"{said}; the largest holds {biggest:.0%}.", *self.notes, f"Chosen: {chosen}."]
+        lines = [
+            f"{said}; the largest cluster holds {biggest:.0%} of them.",
+            *self.notes,
+            f"Chosen: {chosen}.",
+        ]
         lines.append(
-            "Fewer, broader clusters: a larger beta (2 or 5 times), or a smaller n_clusters. More,"
-            " finer ones: a smaller beta."
+            "For fewer, broader clusters, use a larger beta (2 or 5 times) or a smaller n_clusters."
+            " For more, finer clusters, use a smaller beta."
         )
-        return "\n".join(str(tame(line)) for line in lines)
+        return "\n".join(str(printable(line)) for line in lines)
 
     def __repr__(self) -> str:
-        """One line."""
-        return f"Clustering({len(self.rows):,} texts, {self.n_clusters:,} clusters)"
+        """Describe the result in one line."""
+        return (
+            f"Clustering({counted(len(self.rows), 'text')}, {counted(self.n_clusters, 'cluster')})"
+        )
 
     def _repr_html_(self) -> str:
         from coterie.report import data, html
@@ -265,7 +275,7 @@ class Clustering:
 
     @cached_property
     def _typical(self) -> list[npt.NDArray[np.int64]]:
-        """For each cluster its documents, the most typical first."""
+        """The documents of each cluster, most typical first."""
         counts = self.corpus.counts
         typical = self.model.typicality(counts, self._per_document)
         return most_typical(self._per_document, typical, counts.length, self.n_clusters)
@@ -303,7 +313,7 @@ class Clustering:
 
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:
-    """The clustering a folder holds."""
+    """Rebuild a clustering from the contents of a folder."""
     fitted, documents = saved.fitted, folder / io.DOCUMENTS
     if saved.documents is None or saved.corpus is None:
         raise damaged(documents, "it is missing")
@@ -333,7 +343,9 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
 
 def _texts(texts: Any) -> list[str]:
     if isinstance(texts, str | bytes | dict | set | frozenset) or not hasattr(texts, "__iter__"):
-        raise InvalidInput(f"Pass a list of texts ([text] for one), not a {type(texts).__name__}.")
+        raise InvalidInput(
+            f"Pass a list of texts ([text] for a single one), not a {type(texts).__name__}."
+        )
     if getattr(texts, "ndim", 1) != 1 or hasattr(texts, "columns"):
         raise InvalidInput("Pass one column of texts, not a table.")
     return [] if isinstance(texts, list | tuple) and not texts else readers.read(texts).texts

@@ -15,7 +15,7 @@ import numpy as np
 
 from coterie import _allowed, _rng, sampler, urns
 from coterie._allowed import Rule, either, nothing, number, whole
-from coterie._sentence import Name, Sentence, parameter
+from coterie._sentence import Name, Sentence, counted, parameter
 from coterie.backends import SamplerOptions, get_backend, threads
 from coterie.clustering import ADDED, Clustering, Labels, Setting
 from coterie.counts import Counts
@@ -142,7 +142,7 @@ def cluster(
         rows.texts, tokenizer, language, min_df, max_df, tie_duplicates
     )
     if rows.n_missing:
-        notes.append(f"{rows.n_missing:,} rows have no text; their cluster is -1.")
+        notes.append(f"{counted(rows.n_missing, 'row')} without text: cluster -1.")
     names = rows.names_for(ADDED)
     if names != list(ADDED):
         notes.append(f"Your table has such columns already, so ours are called {', '.join(names)}.")

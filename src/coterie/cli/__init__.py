@@ -1,8 +1,8 @@
 """The command line: `main` is what `coterie` runs.
 
-`coterie --help` is asked for often and by people in a hurry, and importing typer alone takes six
-times as long as starting Python. So the first page is plain text made here, from the same sentences
-that typer gets, and typer, rich and all the rest are imported only for an actual command.
+`coterie --help` is called often, and importing typer alone takes six times as long as starting
+Python. So the first help page is plain text built here, from the same sentences that typer gets.
+typer, rich and everything else are imported only when a command runs.
 """
 
 from __future__ import annotations
@@ -13,37 +13,37 @@ from collections.abc import Sequence
 
 from coterie.cli import exits, streams
 
-# name -> the sentence that `coterie --help` and `coterie NAME --help` say about it
+# name -> its description in `coterie --help` and `coterie NAME --help`
 COMMANDS = {
-    "fit": "Group the texts of a file, and write your table back with a cluster for each row.",
-    "predict": "Say for new texts which of the clusters found before they belong to.",
-    "info": "Show what a saved model holds.",
-    "report": "Write a saved model's report: one HTML page to look at and pass on.",
-    "demo": "Try it on messages made up for the purpose.",
+    "fit": "Cluster the texts in a file and write your table with a cluster for each row.",
+    "predict": "Assign new texts to the clusters of a saved model.",
+    "info": "Show the clusters, settings and notes of a saved model.",
+    "report": "Write the report of a saved model, a single HTML page.",
+    "demo": "Try coterie on a small invented corpus.",
 }
-ABOUT = "coterie groups texts that share interests, and says what each group is about."
+ABOUT = "coterie clusters texts by topic and describes each cluster."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code, of which exits.MEANING tells the meaning."""
+    """Run a command and return its exit code (see exits.MEANING)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     with streams.ready() as output:
         try:
             code = _run(arguments)
             output.flush()
         except BrokenPipeError:
-            code = exits.NOBODY_READS
+            code = exits.BROKEN_PIPE
         except KeyboardInterrupt:
-            sys.stderr.write("Interrupted; nothing was written.\n")
+            sys.stderr.write("Interrupted. Nothing was written.\n")
             code = exits.INTERRUPTED
-        except OSError as error:  # what a command does says its own sentences; this is a help page
+        except OSError as error:  # commands report their own errors; this is a help page
             where = error.filename or "Standard output"
             sys.stderr.write(f"Error: {where} cannot be written: {error.strerror or error}.\n")
             output.drop()
             code = exits.PROBLEM
         if output.broken:
-            code = exits.NOBODY_READS
-        if code == exits.NOBODY_READS:
+            code = exits.BROKEN_PIPE
+        if code == exits.BROKEN_PIPE:
             output.drop()
         return code
 
@@ -71,17 +71,17 @@ def _first_page() -> str:
         "Commands:",
         *(f"  {name:<8} {about}" for name, about in COMMANDS.items()),
         "",
-        "Try:",
+        "Examples:",
         "  coterie fit reviews.csv               writes reviews.coterie/ (table, clusters, report, model)",
         "  coterie fit reviews.csv --text body --n-clusters 50 -o result",
         "  cat titles.txt | coterie fit -",
         "  coterie predict reviews.coterie new.csv -o new_with_clusters.csv",
         "",
         "Options:",
-        "  -h, --help               this page; coterie COMMAND --help says more",
-        "  -V, --version            the version",
-        "  --install-completion     let your shell complete commands and options",
-        "  --show-completion        show what that would install",
+        "  -h, --help               show this page; coterie COMMAND --help shows the options",
+        "  -V, --version            show the version",
+        "  --install-completion     install shell completion of commands and options",
+        "  --show-completion        show what would be installed",
         "",
         "Exit codes:",
         *(f"  {code:<8} {meaning}" for code, meaning in exits.MEANING.items()),

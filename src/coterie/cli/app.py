@@ -1,4 +1,4 @@
-"""The commands and their options (typer); what they do is in the files named after them."""
+"""The commands and their options (typer). Each command is implemented in the file named after it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from coterie.cli import ABOUT, COMMANDS
-from coterie.cli.exits import INTERRUPTED, NOBODY_READS, PROBLEM, End
-from coterie.cli.words import in_terms_of_options, tame
+from coterie.cli.exits import BROKEN_PIPE, INTERRUPTED, PROBLEM, End
+from coterie.cli.words import in_terms_of_options, printable
 from coterie.errors import CoterieError
 
 app = typer.Typer(
@@ -21,13 +21,13 @@ app = typer.Typer(
     help=ABOUT,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # our help has brackets that are not markup
+    rich_markup_mode=None,  # brackets in our help are not markup
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
 class Format(StrEnum):
-    """Kinds of files a table can be written as."""
+    """File types for the table."""
 
     csv = "csv"
     tsv = "tsv"
@@ -39,37 +39,42 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="csv, tsv, jsonl, json, parquet or txt (a text a line), gzip or not; a folder of txt"
-        " files; or - for standard input.",
+        help="A .csv, .tsv, .jsonl, .json or .parquet file, or a .txt file with one text per line; may"
+        " be gzipped. Or a folder of .txt files, or - for standard input.",
     ),
 ]
 Model = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="What `coterie fit` wrote: OUT, or the model in it."),
+    typer.Argument(
+        metavar="MODEL", help="The folder written by `coterie fit`, or the model folder in it."
+    ),
 ]
 Text = Annotated[
     str | None,
-    typer.Option("--text", "-t", metavar="COLUMN", help="The texts; found if it is obvious."),
+    typer.Option(
+        "--text", "-t", metavar="COLUMN", help="The column with the texts. Default: detected."
+    ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of FILE, such as latin-1; found if left out.")
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of FILE, such as latin-1. Default: detected."),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
         show_default=False,
-        help="Whether the first line of a csv or tsv file names the columns; found if left out.",
+        help="Whether the first line of a csv or tsv file holds column names. Default: detected.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Replace what an earlier run wrote.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where in the code an error arose.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the output of an earlier run.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command that the arguments name; the exit code."""
+    """Run the command given by the arguments and return its exit code."""
     try:
         app(args=list(arguments), prog_name="coterie")
     except SystemExit as done:
@@ -83,7 +88,7 @@ def first_page(
         bool, typer.Option("--version", "-V", help="Show the version.", is_eager=True)
     ] = False,
 ) -> None:
-    """What holds for all commands."""
+    """Options of all commands."""
     if version:
         from coterie._version import __version__
 
@@ -93,14 +98,16 @@ def first_page(
 
 @app.command(
     help=COMMANDS["fit"],
-    epilog="Ctrl-C while sampling stops it, keeps what was found, and still writes. While writing, a"
-    " first Ctrl-C lets it finish (exit code 130), and a second one stops it.",
+    epilog="Press Ctrl-C while sampling to stop early: the clusters found so far are written. While"
+    " results are being written, the first Ctrl-C lets the writing finish (exit code 130) and the"
+    " second one stops it.",
 )
 def fit(
     file: File,
     text: Text = None,
     id: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="The column that names the rows.")
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="The column that identifies the rows."),
     ] = None,
     out: Annotated[
         str | None,
@@ -108,68 +115,89 @@ def fit(
             "--out",
             "-o",
             metavar="OUT",
-            help="A folder for table, clusters.csv, report.html and model/; or, if it ends in .csv,"
-            " .tsv, .jsonl or .parquet, the table alone; or - for the table on standard output."
-            " Left out: FILE's name with .coterie, here.",
+            help="A folder for the table, clusters.csv, report.html and model/. If OUT ends in .csv,"
+            " .tsv, .jsonl or .parquet, only the table is written, to that file; - writes it to"
+            " standard output. Default: the name of FILE with .coterie, in the current folder.",
         ),
     ] = None,
     seeds: Annotated[
         Path | None,
         typer.Option(
             metavar="TOPICS",
-            help="Topics you expect: a yaml, json or csv file of names and words; or what an earlier"
-            " `coterie fit` wrote, to go on from its clusters.",
+            help="Topics you expect: a yaml, json or csv file with names and words, or the folder of an"
+            " earlier `coterie fit` to continue from its clusters.",
         ),
     ] = None,
     seed_weight: Annotated[
         float | None,
         typer.Option(
-            metavar="N", help="How sure you are of them: as if N texts spoke for each (1)."
+            metavar="N",
+            help="How strongly a seed counts: as much as N texts. Default: 1.",
         ),
     ] = None,
     n_clusters: Annotated[
-        int | None, typer.Option(metavar="K", help="Clusters at most; usually fewer are found.")
+        int | None,
+        typer.Option(metavar="K", help="Maximum number of clusters; usually fewer are found."),
     ] = None,
     alpha: Annotated[
-        float | None, typer.Option(help="How readily a text opens a cluster of its own (0.1).")
+        float | None,
+        typer.Option(help="Larger values start new clusters more easily. Default: 0.1."),
     ] = None,
     beta: Annotated[
         float | None,
-        typer.Option(help="How much texts of a cluster may differ; larger: fewer clusters (0.2)."),
+        typer.Option(help="Larger values give fewer, broader clusters. Default: 0.2."),
     ] = None,
-    sweeps: Annotated[int | None, typer.Option(help="Passes over the texts, at most (40).")] = None,
+    sweeps: Annotated[
+        int | None, typer.Option(help="Maximum number of passes over the texts. Default: 40.")
+    ] = None,
     language: Annotated[
-        str, typer.Option(help="Such as en or de, for stop words; auto finds it; none uses none.")
+        str,
+        typer.Option(
+            help="Language of the stop words, such as en or de; auto detects it, none turns it off."
+        ),
     ] = "auto",
     min_df: Annotated[
-        str, typer.Option(metavar="N", help="Leave out words of fewer texts: 5, or 0.001 of all.")
+        str,
+        typer.Option(
+            metavar="N",
+            help="Ignore words that occur in fewer texts: a number (5) or a share (0.001).",
+        ),
     ] = "auto",
     max_df: Annotated[
-        str, typer.Option(metavar="N", help="Leave out words of more texts: 900, or 0.5 of all.")
+        str,
+        typer.Option(
+            metavar="N",
+            help="Ignore words that occur in more texts: a number (900) or a share (0.5).",
+        ),
     ] = "auto",
     encoding: Encoding = None,
     header: Header = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same clusters.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed; the same seed gives the same clusters.")
+    ] = 0,
     max_time: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Stop sampling then, with what was found."),
+        typer.Option(
+            metavar="SECONDS",
+            help="Stop sampling after this time and keep the clusters found so far.",
+        ),
     ] = None,
     format: Annotated[
         Format | None,
-        typer.Option("--format", help="Of the table; left out: as OUT ends, or like FILE."),
+        typer.Option("--format", help="File type of the table. Default: that of OUT or FILE."),
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to save the model, if not in OUT.")
+        Path | None, typer.Option(metavar="DIR", help="Save the model here instead of in OUT.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="PAGE", help="Where to write the report, if not in OUT.")
+        Path | None, typer.Option(metavar="PAGE", help="Write the report here instead of in OUT.")
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
 ) -> None:
-    """A file in; table, clusters, report and model out."""
+    """Cluster a file and write table, clusters, report and model."""
     with errors_in_words(debug):
         from coterie.cli import fit as command
 
@@ -204,7 +232,7 @@ def fit(
 
 @app.command(
     help=COMMANDS["predict"],
-    epilog="The table comes back with the columns cluster, name and probability.",
+    epilog="The columns cluster, name and probability are added to your table.",
 )
 def predict(
     model: Model,
@@ -216,7 +244,7 @@ def predict(
             "--out",
             "-o",
             metavar="OUT",
-            help="A .csv, .tsv, .jsonl or .parquet file; - is standard output (csv).",
+            help="A .csv, .tsv, .jsonl or .parquet file, or - for standard output (as csv).",
         ),
     ] = "-",
     encoding: Encoding = None,
@@ -226,7 +254,7 @@ def predict(
     force: Force = False,
     debug: Debug = False,
 ) -> None:
-    """New texts into clusters found before."""
+    """Assign new texts to the clusters of a saved model."""
     with errors_in_words(debug):
         from coterie.cli import predict as command
 
@@ -237,27 +265,30 @@ def predict(
 
 @app.command(help=COMMANDS["info"])
 def info(model: Model, json: Json = False, debug: Debug = False) -> None:
-    """Texts, clusters, settings, notes."""
+    """Show the clusters, settings and notes of a saved model."""
     with errors_in_words(debug):
         from coterie.cli import saved
 
         saved.info(model, as_json=json)
 
 
-@app.command(help=COMMANDS["report"], epilog="The page needs no network, and nothing beside it.")
+@app.command(help=COMMANDS["report"], epilog="The page is self-contained and needs no network.")
 def report(
     model: Model,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="PAGE", help="Left out: MODEL's name with .html, here."
+            "--out",
+            "-o",
+            metavar="PAGE",
+            help="The file to write. Default: the name of MODEL with .html, in the current folder.",
         ),
     ] = None,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
 ) -> None:
-    """The page of a saved model."""
+    """Write the report of a saved model."""
     with errors_in_words(debug):
         from coterie.cli import saved
 
@@ -272,7 +303,7 @@ def demo(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Nothing is downloaded."""
+    """Cluster an invented corpus; nothing is downloaded."""
     with errors_in_words(debug):
         from rich.console import Console
 
@@ -283,15 +314,15 @@ def demo(
 
 @contextmanager
 def errors_in_words(debug: bool) -> Iterator[None]:
-    """Problems as one sentence on stderr and an exit code; with --debug also where they arose."""
+    """Turn exceptions into one sentence on stderr and an exit code; --debug adds the traceback."""
     try:
         yield
     except typer.Exit:
         raise
-    except BrokenPipeError:  # `coterie ... | head`: the reader has seen enough
-        raise typer.Exit(NOBODY_READS) from None
+    except BrokenPipeError:  # `coterie ... | head`: the reader closed the pipe
+        raise typer.Exit(BROKEN_PIPE) from None
     except KeyboardInterrupt:
-        _fail("Interrupted; nothing was written.", INTERRUPTED)
+        _fail("Interrupted. Nothing was written.", INTERRUPTED)
     except End as end:
         _fail(str(end), end.code)
     except Exception as error:
@@ -308,13 +339,13 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or 'The output'}: {error.strerror}."
     if isinstance(error, MemoryError):
-        return "There is not enough memory for this; try a part of the file, or a larger --min-df."
+        return "There is not enough memory. Try a part of the file, or a larger --min-df."
     return (
-        f"coterie failed in a way it should not ({type(error).__name__}: {error}); run it again with"
-        " --debug and report what it says."
+        f"This is a bug in coterie ({type(error).__name__}: {error}). Please run the command again with"
+        " --debug and report the output."
     )
 
 
 def _fail(sentence: str, code: int) -> Any:
-    sys.stderr.write(f"Error: {tame(sentence)}\n")
+    sys.stderr.write(f"Error: {printable(sentence)}\n")
     raise typer.Exit(code)

@@ -1,22 +1,22 @@
-"""How a command ends: its exit code, and what it says when that is not 0."""
+"""Exit codes, and the exception that ends a command with one of them."""
 
 from __future__ import annotations
 
-DONE, PROBLEM, MISUSE, ELSEWHERE, INTERRUPTED, NOBODY_READS = 0, 1, 2, 3, 130, 141
+DONE, PROBLEM, MISUSE, ELSEWHERE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 
-# what `coterie --help` and the documentation say
+# shown by `coterie --help` and in the documentation
 MEANING = {
-    DONE: "done",
-    PROBLEM: "a problem, told in one sentence; nothing of yours was changed",
-    MISUSE: "the command was not understood",
-    ELSEWHERE: "done, but the place was taken meanwhile: the result is under another name",
-    INTERRUPTED: "interrupted by Ctrl-C; what was written, if anything, is told",
-    NOBODY_READS: "whoever read the output stopped reading, as in coterie ... | head",
+    DONE: "success",
+    PROBLEM: "an error, explained in one sentence; your files were not changed",
+    MISUSE: "the command or its options are wrong",
+    ELSEWHERE: "success, but the output existed by then, so the result has another name",
+    INTERRUPTED: "interrupted by Ctrl-C; a message says what was written, if anything",
+    BROKEN_PIPE: "the program reading the output stopped early, as in coterie ... | head",
 }
 
 
 class End(Exception):
-    """The end of a command with a certain exit code, after one sentence on standard error."""
+    """Ends a command with this exit code and one sentence on standard error."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)

@@ -1,4 +1,4 @@
-"""Ctrl-C while a result is written: a first one lets the writing finish, a second one stops it."""
+"""Ctrl-C while results are written: the first lets the writing finish, the second stops it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from coterie.cli.exits import ELSEWHERE, INTERRUPTED, End
 from coterie.cli.places import Place
 from coterie.cli.streams import tell_from_a_signal
 
-FINISHING = "\nInterrupted: finishing what was found; press Ctrl-C again to stop.\n"
+FINISHING = "\nInterrupted. Writing the results; press Ctrl-C again to stop.\n"
 
 
 @contextmanager
 def finishing(outputs: Sequence[Place], found: Callable[[], bool]) -> Iterator[None]:
-    """From when something is `found`, see it written; ends the command if it did not go as asked."""
+    """Once something was `found`, let it be written; end the command if that was interrupted."""
     with noted_interrupts(lambda: tell_from_a_signal(FINISHING), found) as interrupted:
         try:
             yield
@@ -25,7 +25,7 @@ def finishing(outputs: Sequence[Place], found: Callable[[], bool]) -> Iterator[N
     if interrupted():
         written = ", ".join(place.written for place in outputs if place.written)
         where = f" to {written}" if written else ""
-        said = f"Interrupted, but everything that was found was written{where} first."
+        said = f"Interrupted, but all results were written{where} first."
         raise End(INTERRUPTED, " ".join([said, *moved]))
     if moved:
         raise End(ELSEWHERE, " ".join(moved))
@@ -33,10 +33,10 @@ def finishing(outputs: Sequence[Place], found: Callable[[], bool]) -> Iterator[N
 
 def _stopped(outputs: Sequence[Place], found: bool) -> str:
     if not found:
-        return "Interrupted before anything was found; nothing was written."
+        return "Interrupted before any clusters were found. Nothing was written."
     written = [place.written for place in outputs if place.written]
     missing = [str(place.target) for place in outputs if not place.written]
     if not written:
-        return "Interrupted while writing; nothing was written."
+        return "Interrupted while writing. Nothing was written."
     rest = f", but not to {', '.join(missing)}" if missing else ""
-    return f"Interrupted; by then the result was written to {', '.join(written)}{rest}."
+    return f"Interrupted. The result was already written to {', '.join(written)}{rest}."

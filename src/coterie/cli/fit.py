@@ -1,4 +1,4 @@
-"""`coterie fit`: a file in; table, clusters, report and model out, and a summary to read."""
+"""`coterie fit`: clusters a file, writes table, clusters, report and model, prints a summary."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ from coterie.errors import InvalidInput
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
 
-# FILE's kind -> the table's, unless told otherwise; all others become csv
-_LIKE = {".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
-_LIKE |= {".parquet": "parquet", ".pq": "parquet"}
+# ending of FILE -> default file type of the table; csv for all others
+_DEFAULT_TYPES = {
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+_DEFAULT_TYPES |= {".parquet": "parquet", ".pq": "parquet"}
 
 
 def run(
@@ -36,7 +42,7 @@ def run(
     quiet: bool,
     options: dict[str, Any],
 ) -> None:
-    """Check, cluster, write, tell."""
+    """Check the options, cluster, write the results and print a summary."""
     sources.check_file(file)
     given = _python_values(options)
     target = out if out is not None else f"{sources.stem_of(file)}.coterie"
@@ -49,7 +55,7 @@ def run(
                 held.enter_context(place)
             held.callback(stages.close)
             groups = _cluster(file, given, stages)
-            kind = format or places.kind_of(target) or like(file)
+            kind = format or places.kind_of(target) or default_type(file)
             paths = _write(groups, outputs, kind, stages, sources.stem_of(file))
         facts = _facts(groups, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
@@ -63,13 +69,13 @@ def run(
 
 def _cluster(file: str, given: dict[str, Any], stages: Stages) -> Clustering:
     stages.enter("starting")
-    import polars  # noqa: F401  loading the library is starting, not reading
+    import polars  # noqa: F401  count loading polars as starting, not as reading
 
     from coterie.grouping import cluster
 
     def enter(stage: str) -> None:
         if stage == "settling" and not stages.n_sweeps:
-            raise KeyboardInterrupt  # in the first sweep: what is there is a random start
+            raise KeyboardInterrupt  # still in the first sweep: the clusters are random
         stages.enter(stage)
 
     groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
@@ -79,7 +85,7 @@ def _cluster(file: str, given: dict[str, Any], stages: Stages) -> Clustering:
 
 
 def _python_values(options: dict[str, Any]) -> dict[str, Any]:
-    """The options as `cluster` takes them; those not given are left to its defaults."""
+    """Convert the options to arguments of `cluster`; options not given keep its defaults."""
     given = {name: value for name, value in options.items() if value is not None}
     given["min_df"] = _df("--min-df", options["min_df"])
     given["max_df"] = _df("--max-df", options["max_df"])
@@ -108,11 +114,11 @@ def _df(option: str, value: str) -> int | float | str:
 
 def _check_printing(target: str, format: str | None, as_json: bool) -> None:
     if target == "-" and as_json:
-        raise InvalidInput("--json and -o - both want standard output; leave one of them out.")
+        raise InvalidInput("--json and -o - both write to standard output. Use only one of them.")
     if target == "-" or as_json:
         streams.check_output("the result")
     if target == "-" and format == "parquet" and sys.stdout.isatty():
-        raise InvalidInput("A parquet file is nothing for a terminal; name a file with -o.")
+        raise InvalidInput("A parquet file cannot be printed in a terminal. Name a file with -o.")
 
 
 def _outputs(
@@ -123,12 +129,12 @@ def _outputs(
     report: Path | None,
     force: bool,
 ) -> dict[str, Place]:
-    """The places to be written, by the options that name them."""
+    """The outputs to write, by the options that name them."""
     outputs = {}
     if target != "-":
         kind = places.kind_of(target)
         if kind is not None and format not in (None, kind):
-            raise InvalidInput(f"--format {format} does not fit the ending of {target}.")
+            raise InvalidInput(f"--format {format} does not match the file name {target}.")
         make = places.for_run if kind is None else places.for_file
         outputs["-o"] = make(Path(target), force, file)
     if model is not None:
@@ -139,16 +145,16 @@ def _outputs(
     return outputs
 
 
-def like(file: str) -> str:
-    """The kind of table to write for a file, unless told otherwise."""
+def default_type(file: str) -> str:
+    """The default file type of the table for an input file."""
     suffixes = [s.lower() for s in Path(file).suffixes if s.lower() not in (".gz", ".gzip")]
-    return _LIKE.get(suffixes[-1], "csv") if suffixes else "csv"
+    return _DEFAULT_TYPES.get(suffixes[-1], "csv") if suffixes else "csv"
 
 
 def _write(
     groups: Clustering, outputs: dict[str, Place], kind: str, stages: Stages, title: str
 ) -> dict[str, str]:
-    """Write what was asked for; OUT appears last, and whole. Returns what is where."""
+    """Write all outputs, OUT last and in one step; return their paths."""
     out, model, report = (outputs.get(option) for option in ("-o", "--model", "--report"))
     paths: dict[str, str] = {}
     if report is not None:
@@ -178,7 +184,7 @@ def _write_folder(
     stages: Stages,
     title: str,
 ) -> dict[str, str]:
-    """Write OUT as a folder, with all that is not `elsewhere`; returns what is where."""
+    """Write the folder OUT with everything not written `elsewhere`; return the paths."""
     names = {
         "report": "report.html",
         "model": "model",
@@ -209,7 +215,7 @@ def _write_folder(
 
 
 def _added(groups: Clustering) -> dict[str, Any]:
-    """The columns that the table gets."""
+    """The columns added to the table."""
     from coterie.clustering import ADDED
 
     values = (groups.labels, groups.probability, groups.outlier_score)
@@ -217,7 +223,7 @@ def _added(groups: Clustering) -> dict[str, Any]:
 
 
 def _cluster_table(groups: Clustering) -> Any:
-    """The clusters as a plain table: words in one cell, a column for each example."""
+    """The clusters as a flat table: words in one cell, one column per example."""
     clusters = groups.clusters
     flat = clusters.drop("words", "examples")
     series = type(clusters["name"])
@@ -230,7 +236,7 @@ def _cluster_table(groups: Clustering) -> Any:
 
 
 def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:
-    """What `--json` prints and run.json keeps."""
+    """The contents of `--json` output and of run.json."""
     return {
         "version": __version__,
         **summary.facts(groups),

@@ -1,8 +1,8 @@
-"""Where results go: checked and claimed before the work, written whole or not at all.
+"""Output paths: checked and locked before the work starts, then written completely or not at all.
 
-A folder is ours to replace if it holds a run.json of ours and nothing that we do not write. What
-appears in a place while we work is never replaced without --force: the result then goes to a free
-name beside it.
+With --force a folder is replaced if it holds a run.json of coterie and only files that coterie
+writes. An output that appears while coterie works is never replaced without --force: the result then
+gets a free name next to it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _KEPT = "it is only replaced with --force"
 
 
 def kind_of(path: str) -> str | None:
-    """The kind of table a path's ending asks for."""
+    """The file type of a table, from the ending of its path; None if it has no such ending."""
     return ENDINGS.get(Path(path).suffix.lower())
 
 
 class Place:
-    """A place for one result. It is ours from entering to leaving, and written in between."""
+    """One output path. It is locked while the context manager is active, and written in between."""
 
     def __init__(self, target: Path, refusal: _disk.Refusal) -> None:
         self.target = target
@@ -47,15 +47,17 @@ class Place:
         self._why_not = ""
 
     def __enter__(self) -> Place:
-        """Refuse a place that is taken, in use or not writable, in one sentence."""
+        """Raise InvalidInput if the path is taken, in use or not writable."""
         real = self._claim.real
         _check_above(self.target, real)
         self._claim.__enter__()
         try:
             why = self._refusal(real) if os.path.lexists(real) else ""
             if why:
-                raise InvalidInput(f"{self.target} exists, and {why}; name another place.")
-            with self._claim.staged():  # what cannot be written later is noticed now
+                raise InvalidInput(
+                    f"{self.target} already exists, and {why}. Choose another output."
+                )
+            with self._claim.staged():  # find out now whether it can be written
                 pass
         except BaseException:
             self._claim.__exit__()
@@ -63,15 +65,15 @@ class Place:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Others may write here again."""
+        """Unlock the path."""
         self._claim.__exit__()
 
     def write(
         self, fill: Callable[[Path], Any], seal: Callable[[Path, Path], Any] = lambda *_: None
     ) -> Path:
-        """Write it: `fill` makes the new file or folder, `seal` is told the name it will get.
+        """Write the output: `fill` creates the new file or folder, `seal` gets its final name.
 
-        Returns that name, which is another one if the place was taken meanwhile.
+        Returns that name. It differs from the target if something else appeared there meanwhile.
         """
         linked = self.target.is_symlink()
         others = _disk.free_names(self._claim.real if linked else self.target)
@@ -88,18 +90,18 @@ class Place:
                     return name
                 except _disk.Taken as taken:
                     self._why_not = self._why_not or str(taken)
-            raise _disk.Taken("no name beside it is free")
+            raise _disk.Taken("no other name is free")
 
     @property
     def written(self) -> str:
-        """Where the result stands; "" if it does not, or not yet."""
+        """Where the result was written; "" if it was not, or not yet."""
         if self._sought is None or _disk.identity(self._sought[0].resolve()) != self._sought[1]:
             return ""
         return str(self._sought[0])
 
     @property
     def moved(self) -> str:
-        """A sentence, if the result stands under another name."""
+        """A sentence if the result has another name than the target; else ""."""
         if self._sought is None or self._sought[0] == self.target:
             return ""
         return (
@@ -109,19 +111,19 @@ class Place:
 
 
 def for_file(target: Path, force: bool, source: str = "") -> Place:
-    """A place for a table or a page."""
+    """The output path of a table or a report."""
     _check_source(target, source)
     return Place(target, lambda path: _disk.no_file(path) or ("" if force else _KEPT))
 
 
 def for_run(target: Path, force: bool, source: str = "") -> Place:
-    """A place for the folder that `coterie fit` writes."""
+    """The output folder of `coterie fit`."""
     _check_source(target, source)
     return Place(target, lambda path: _no_run(path, force))
 
 
 def for_model(target: Path, force: bool) -> Place:
-    """A place for a model's folder."""
+    """The output folder of a model."""
 
     def no_model(path: Path) -> str:
         from coterie.io import no_model
@@ -134,23 +136,25 @@ def for_model(target: Path, force: bool) -> Place:
 
 
 def check_apart(outputs: dict[str, Place]) -> None:
-    """Refuse two outputs in one place, or one inside the other; the keys are their options."""
+    """Refuse two outputs with the same path, or one inside the other; the keys are their options."""
     seen: list[tuple[str, Path]] = []
     for option, place in outputs.items():
         real = Path(os.path.realpath(place.target))
         for other, at in seen:
             if real == at:
-                raise InvalidInput(f"{other} and {option} name the same place; write to two.")
+                raise InvalidInput(
+                    f"{other} and {option} name the same path. Choose two different paths."
+                )
             if at in real.parents or real in at.parents:
                 raise InvalidInput(
-                    f"Of {other} and {option}, one lies inside the other; write to two places."
+                    f"The paths of {other} and {option} are inside one another. Choose separate paths."
                 )
         seen.append((option, real))
 
 
 def _check_source(target: Path, source: str) -> None:
     if source not in ("", "-") and _same(target, Path(source)):
-        raise InvalidInput(f"{target} is the file that is read; write to another one.")
+        raise InvalidInput(f"{target} is the input file. Choose another output.")
 
 
 def _check_above(target: Path, real: Path) -> None:
@@ -162,7 +166,7 @@ def _check_above(target: Path, real: Path) -> None:
 
 
 def _no_run(path: Path, force: bool) -> str:
-    """Why a folder must not be replaced by a run's; "" if it may be."""
+    """Why a folder must not be replaced by a new run; "" if it may be."""
     if path.is_symlink() or not path.is_dir():
         return "it is a file, not a folder"
     inside = {entry.name for entry in path.iterdir()}
@@ -175,12 +179,12 @@ def _no_run(path: Path, force: bool) -> str:
         others = [f"no {RUN} of coterie fit"]
     if others:
         found = ", ".join(others[:3])
-        return f"it is not (only) what coterie fit wrote ({found}), so --force does not replace it"
+        return f"it holds more than the output of coterie fit ({found}), so --force does not replace it"
     return ""
 
 
 def _altered(folder: Path, names: set[str]) -> list[str]:
-    """What has a name of ours but is something else, or holds something else."""
+    """Entries named like ours that are something else, or hold something else."""
     from coterie.io import no_model
 
     model = folder / "model"

@@ -1,4 +1,4 @@
-"""`coterie predict`: new texts in; the same table with cluster, name and probability out."""
+"""`coterie predict`: adds cluster, name and probability to a table of new texts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coterie._sentence import counted
 from coterie.cli import places, sources, streams, tables
 from coterie.cli.finishing import finishing
-from coterie.cli.words import in_terms_of_options, tame
+from coterie.cli.words import in_terms_of_options, printable
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Prediction(NamedTuple):
 
     @property
     def added(self) -> dict[str, Any]:
-        """The columns that the table gets."""
+        """The columns added to the table."""
         return {"cluster": self.labels, "name": self.names, "probability": self.probability}
 
 
@@ -44,13 +45,15 @@ def run(
     quiet: bool,
     force: bool,
 ) -> None:
-    """Check, score, write, tell."""
+    """Check the options, predict, write the table and print a summary."""
     sources.model_folder(model)
     sources.check_file(file)
     place = None
     if out != "-":
         if places.kind_of(out) is None:
-            raise InvalidInput(f"{out} must end in {', '.join(places.ENDINGS)}, or be -.")
+            raise InvalidInput(
+                f"The output {out} must end in {', '.join(places.ENDINGS)}, or be - for standard output."
+            )
         place = places.for_file(Path(out), force, file)
     if place is None or as_json:
         streams.check_output("the result")
@@ -64,7 +67,7 @@ def run(
                 rows, added = found[0].rows, found[0].added
                 out = str(place.write(lambda fresh: tables.write_table(rows, added, fresh, kind)))
         with streams.printing([place.written for place in outputs]):
-            _tell(found[0], out, as_json, quiet)
+            _report(found[0], out, as_json, quiet)
 
 
 def _predict(
@@ -79,32 +82,33 @@ def _predict(
     return Prediction(rows, labels, names, probability)
 
 
-def _tell(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
+def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
     rows, unknown = found.rows, int((found.labels < 0).sum())
     if as_json:
-        told = {
+        facts = {
             "n_texts": len(rows),
             "n_without_known_words": unknown,
             "notes": [in_terms_of_options(note) for note in rows.notes],
             "paths": {"table": out} if out != "-" else {},
             "predictions": _predictions(rows, found.labels, found.names, found.probability),
         }
-        sys.stdout.write(json.dumps(told, default=str) + "\n")
+        sys.stdout.write(json.dumps(facts, default=str) + "\n")
     elif out == "-":
         tables.print_table(rows, found.added)
     if not quiet and not as_json:
         for note in rows.notes:
-            sys.stderr.write(f"{tame(in_terms_of_options(note))}\n")
-        said = f"{len(rows):,} texts"
-        said += f"; {unknown:,} have no word the model knows: cluster -1" if unknown else ""
-        said += f"; written to {tame(out)}" if out != "-" else ""
+            sys.stderr.write(f"{printable(in_terms_of_options(note))}\n")
+        said = counted(len(rows), "text")
+        if unknown:
+            said += f" ({unknown:,} without a known word: cluster -1)"
+        said += f", written to {printable(out)}" if out != "-" else ""
         sys.stderr.write(said + ".\n")
 
 
 def _read(
     file: str, text: str | None, before: str | None, encoding: str | None, header: bool | None
 ) -> Rows:
-    """The rows; without --text those of the column the model learnt from, if there is one."""
+    """Read the rows; without --text, from the column the model was fitted on, if the file has it."""
     from coterie.text import readers
     from coterie.text._room import stream_content
 

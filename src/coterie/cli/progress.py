@@ -1,4 +1,4 @@
-"""Stages of a command, live on stderr: a line each with its time, and the sweeps while sampling."""
+"""Progress on stderr: one line per stage with its time, and the sweeps while sampling."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import sys
 import time
 from typing import Any
 
+from coterie._sentence import counted
 from coterie.cli.words import duration
 
-_EVERY = 10.0  # seconds between lines about sweeps where nothing can be drawn (a log file)
-_LONG = 15.0  # seconds of sampling left that make Ctrl-C worth a word
-_RECENT = 5  # sweeps by which the time left is judged
+_EVERY = 10.0  # seconds between lines if stderr is not a terminal (a log file)
+_LONG = 15.0  # seconds of sampling left from which Ctrl-C is mentioned
+_RECENT = 5  # sweeps used to estimate the time left
 
 
 class Stages:
-    """`enter` a stage, `sweep` is a callback of the sampler, `close` at the end."""
+    """Call `enter` when a stage starts and `close` at the end; `sweep` is a sampler callback."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.seconds: dict[str, float] = {}
@@ -34,7 +35,7 @@ class Stages:
             self._open()
 
     def enter(self, name: str) -> None:
-        """The stage before is done, this one begins."""
+        """End the current stage and start this one."""
         self._leave()
         self._current, self._began, self._detail = name, time.perf_counter(), ""
         self._last_line = self._began
@@ -42,25 +43,25 @@ class Stages:
             self._task = self._bar.add_task(name, total=None, detail="", bar=False)
 
     def sweep(self, event: Any) -> None:
-        """Show the sweep just done."""
+        """Show the sweep that just finished."""
         line = event.record
         self.n_sweeps = line.sweep
-        # the first sweep is the slowest, and on a new machine it waits for the compiler
+        # ignore the first sweep: it is the slowest, and may include compilation
         recent = event.trace.records[1:][-_RECENT:]
         each = sum(r.seconds for r in recent) / max(len(recent), 1)
         left = each * (event.n_sweeps - line.sweep)
         found = (
-            f"{line.clusters:,} clusters · {line.moved:,} moved"
+            f"{counted(line.clusters, 'cluster')} · {line.moved:,} moved"
             f" · log-likelihood/word {line.log_likelihood:.3f}"
         )
-        self._detail = f"{line.sweep} sweeps · {found}"
-        when = f"{duration(left)} left at most · " if recent else ""
+        self._detail = f"{counted(line.sweep, 'sweep')} · {found}"
+        when = f"at most {duration(left)} left · " if recent else ""
         now = f"sweep {line.sweep}/{event.n_sweeps} · {when}{found}"
         if self._bar is not None:
             if left > _LONG and not self._hinted:
                 self._hinted = True
                 self._bar.console.print(
-                    "  Ctrl-C stops here and keeps what was found.", style="dim"
+                    "  Press Ctrl-C to stop now and keep the clusters found so far.", style="dim"
                 )
             self._bar.update(
                 self._task, completed=line.sweep, total=event.n_sweeps, detail=now, bar=True
@@ -70,7 +71,7 @@ class Stages:
             sys.stderr.write(f"{self._current}: {now}\n")
 
     def close(self) -> None:
-        """The last stage is done, or everything is off."""
+        """End the last stage and remove the progress bar."""
         self._leave()
         if self._bar is not None:
             self._bar.stop()

@@ -1,4 +1,4 @@
-"""`coterie info` and `coterie report`: what a saved model holds."""
+"""`coterie info` and `coterie report`: show a saved model, or write its report."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coterie._sentence import counted
 from coterie.cli import places, sources, streams, summary
 from coterie.cli.finishing import finishing
-from coterie.cli.words import tame
+from coterie.cli.words import printable
 
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
 
 
 def info(model: Path, *, as_json: bool) -> None:
-    """Texts, clusters, settings and notes."""
-    streams.check_output("what the model holds")
+    """Print clusters, settings and notes."""
+    streams.check_output("the description of the model")
     groups = sources.open_model(model)
     facts = summary.facts(groups)
     facts["n_words"] = len(groups.vectorizer.words)
@@ -34,15 +35,15 @@ def _show(groups: Clustering, facts: dict[str, Any]) -> None:
     width = max((len(s.name) for s in groups.settings), default=0)
     settings = [f"{s.name:<{width}}  {s.value:>6}  {s.why}" for s in groups.settings]
     summary.bullets(console, "Settings", settings)
-    words = (
-        f"{facts['n_words']:,} words; the texts were those of the column {facts['text_column']!r}."
-    )
-    summary.bullets(console, "Notes", [words, *facts["notes"]])
-    summary.bullets(console, "How it ended", [groups.reason])
+    words = f"Vocabulary: {counted(facts['n_words'], 'word')}."
+    column = facts["text_column"]
+    column_note = [] if column is None else [f"The texts were read from the column {column!r}."]
+    summary.bullets(console, "Notes", [words, *column_note, *facts["notes"]])
+    summary.bullets(console, "Why sampling stopped", [groups.reason])
 
 
 def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
-    """Write the page."""
+    """Write the report."""
     folder = sources.model_folder(model).resolve()
     around = folder.parent if folder.name == "model" else folder
     name = around.name.removesuffix(".coterie") or "report"
@@ -53,4 +54,4 @@ def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
         found.append(sources.open_model(model))
         target = place.write(lambda fresh: found[0].report(fresh, title=name))
         if not quiet:
-            sys.stderr.write(f"Written to {tame(str(target))}: open it in a browser.\n")
+            sys.stderr.write(f"Report written to {printable(str(target))}. Open it in a browser.\n")

@@ -1,4 +1,4 @@
-"""What a command reads: the user's file, and models saved before."""
+"""Inputs of a command: the user's file, and saved models."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def check_file(file: str) -> None:
-    """Refuse a file that is not there before anything slow happens."""
+    """Raise InvalidInput early if the file does not exist."""
     if file == "-":
         if sys.stdin is None or sys.stdin.closed:
             raise InvalidInput("There is no standard input to read from.")
         if sys.stdin.isatty():
-            sys.stderr.write("Reading texts, one a line; end with Ctrl-D.\n")
+            sys.stderr.write("Reading one text per line; press Ctrl-D to finish.\n")
         return
     path = Path(file)
     if path.exists():
@@ -34,7 +34,7 @@ def check_file(file: str) -> None:
 
 
 def stem_of(file: str) -> str:
-    """A file's name without its endings; "stdin" for standard input."""
+    """The name of a file without its extensions; "stdin" for standard input."""
     if file == "-":
         return "stdin"
     path = Path(file)
@@ -45,34 +45,34 @@ def stem_of(file: str) -> str:
 
 
 def model_folder(path: Path) -> Path:
-    """The model itself, whether it was named or the folder around it."""
+    """The model folder, given itself or the output folder that contains it."""
     from coterie import _model_folder
 
     recover(path)
     found = _model_folder.find(path)
     if found is None and path.is_dir():
         raise InvalidInput(
-            f"{path} holds no model; name a folder that coterie fit or Clustering.save wrote."
+            f"{path} holds no model. Name a folder written by coterie fit or Clustering.save."
         )
     return found or path
 
 
 def seeds_at(path: Path) -> Path:
-    """A file of seeds, or the model of an earlier run."""
+    """The seed file, or the model folder of an earlier run."""
     recover(path)
     check_file(str(path))
     return model_folder(path) if path.is_dir() else path
 
 
 def open_model(path: Path) -> Clustering:
-    """The clustering that was saved."""
+    """Load a saved clustering."""
     from coterie.clustering import Clustering
     from coterie.loading import load
 
     found = load(model_folder(path))
     if not isinstance(found, Clustering):
         raise InvalidInput(
-            f"{path} holds a {type(found).__name__}, made in Python: open it there with coterie.load."
-            " The command line works with what coterie fit or Clustering.save wrote."
+            f"{path} holds a {type(found).__name__} estimator, which can only be opened in Python, with"
+            " coterie.load. The command line opens models written by coterie fit or Clustering.save."
         )
     return found

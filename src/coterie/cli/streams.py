@@ -1,7 +1,7 @@
-"""Standard output and standard error, which may be closed, full, or no longer read by anybody.
+"""Standard output and standard error, which may be closed, full, or no longer read by anyone.
 
-Progress on standard error is a courtesy: if it cannot be shown, the work goes on. What was asked for
-on standard output is a result: if it cannot be written, that is told, and the exit code shows it.
+Progress on standard error is optional: if it cannot be shown, the work continues. Standard output
+may carry a result: if it cannot be written, that is an error with its own exit code.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from coterie.errors import InvalidInput
 
 
 class Stream:
-    """A text stream that notes whether it could be written to."""
+    """A text stream that records whether it can be written to."""
 
     def __init__(self, stream: Any, needed: bool) -> None:
         self.absent = stream is None  # the command was started with it closed
-        self.broken = False  # nobody reads it any more
+        self.broken = False  # its reader is gone
         self._needed = needed
         if stream is None:
-            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  as long as we live
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  open until the process ends
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write; a stream that is not needed swallows what cannot be written."""
+        """Write; errors are ignored for a stream that is not needed."""
         with self._noting():
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Pass on what was written."""
+        """Flush; errors are ignored for a stream that is not needed."""
         with self._noting():
             self._stream.flush()
 
@@ -43,7 +43,7 @@ class Stream:
         return getattr(self._stream, name)
 
     def drop(self) -> None:
-        """Let the rest go nowhere, so that Python has nothing left to complain about at its end."""
+        """Redirect to the null device, so that Python does not fail when it flushes at exit."""
         with contextlib.suppress(OSError, ValueError, AttributeError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
@@ -53,7 +53,7 @@ class Stream:
     def _noting(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, ValueError) as error:  # ValueError: closed since
+        except (OSError, ValueError) as error:  # ValueError: the stream was closed
             self.broken = self.broken or isinstance(error, BrokenPipeError)
             if self._needed:
                 raise
@@ -62,11 +62,11 @@ class Stream:
 
 @contextmanager
 def ready() -> Iterator[Stream]:
-    """Both streams fit to be written to, whatever the command was started with; yields the output."""
+    """Make both streams writable, however the command was started; yield standard output."""
     _open_missing()
     before = sys.stdout, sys.stderr
     for stream in before:
-        # a terminal that cannot show a letter shows a question mark, rather than a traceback
+        # replace characters that the terminal cannot show, instead of failing
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     output: Any = Stream(sys.stdout, needed=True)
@@ -83,14 +83,14 @@ def ready() -> Iterator[Stream]:
 
 
 def check_output(what: str) -> None:
-    """Refuse to begin if the result is wanted on a standard output that is closed."""
+    """Raise InvalidInput if the result goes to standard output, but that is closed."""
     if getattr(sys.stdout, "absent", False):
         raise InvalidInput(f"Standard output is closed, so {what} cannot be printed.")
 
 
 @contextmanager
 def printing(written: list[str]) -> Iterator[None]:
-    """Print a result or a summary; if that fails, say what stands on the disk all the same."""
+    """Print a result or a summary; if that fails, say which files were written."""
     try:
         yield
         sys.stdout.flush()
@@ -106,15 +106,15 @@ def printing(written: list[str]) -> Iterator[None]:
 
 
 def tell_from_a_signal(text: str) -> None:
-    """Say something on standard error from a signal handler, where buffers must not be touched."""
+    """Write to standard error from a signal handler, where buffers must not be used."""
     with contextlib.suppress(OSError):
         os.write(2, text.encode())
 
 
 def _open_missing() -> None:
-    """Fill the places of closed streams.
+    """Open the null device in place of closed streams.
 
-    A file opened next would get the number of a closed stream, and what is printed would end in it.
+    Otherwise the next opened file would get the number of a closed stream, and output would go there.
     """
     for number in (0, 1, 2):
         try:

@@ -1,4 +1,4 @@
-"""A clustering in the terminal: the largest clusters, what to know about them, what to do next."""
+"""The summary in the terminal: the largest clusters, notes, files written, and what to try next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.words import duration, in_terms_of_options, one_line, tame
+from coterie._sentence import counted
+from coterie.cli.words import duration, in_terms_of_options, one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from coterie.clustering import Clustering
 
 SHOWN = 12  # clusters
-_WIDTH = 110  # where there is no terminal to ask
+_WIDTH = 110  # if there is no terminal
 
 
 def facts(groups: Clustering) -> dict[str, Any]:
@@ -39,27 +40,29 @@ def facts(groups: Clustering) -> dict[str, Any]:
 
 
 def notes(groups: Clustering) -> list[str]:
-    """What the user should know, in terms of options; the table may have added to it."""
+    """Notes for the user, in terms of options; writing the table may have added some."""
     later = [note for note in groups.rows.notes if note not in groups.notes]
     return [in_terms_of_options(note) for note in [*groups.notes, *later]]
 
 
 def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> None:
-    """Print it."""
+    """Print the summary."""
     console = open_console(to_stderr)
     clusters(console, groups)
     if groups.model.seeds is not None:
-        told = groups.seed_report().to_text(console.width - 4, new=False)  # these are shown above
-        bullets(console, "Seeds", told.splitlines())
+        report = groups.seed_report().to_text(
+            console.width - 4, new=False
+        )  # new ones are shown above
+        bullets(console, "Seeds", report.splitlines())
     bullets(console, "Notes", said["notes"])
     if groups.stop is not None and groups.stop.kind in ("interrupted", "time"):
-        words = f"{groups.stop.words}; what was found by then was kept."
+        words = f"{groups.stop.words}; the clusters found so far were kept."
         bullets(console, "Stopped early", [words])
     bullets(console, "Time", [" · ".join(_times(said["stages"]))])
     what = {
         "table": "your rows, with cluster, probability and outlier_score",
         "clusters": "names, sizes, words and examples",
-        "report": "a page to look at: open it in a browser",
+        "report": "the report: open it in a browser",
         "model": "for coterie predict, info and report",
     }
     shown = [(said["paths"][name], about) for name, about in what.items() if name in said["paths"]]
@@ -74,21 +77,20 @@ def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
     from rich.text import Text
 
     empty = int((groups.labels < 0).sum())
-    n_rows, n, missing = len(groups.rows), groups.n_clusters, groups.n_missing
-    used = n - missing
-    said = f"{n_rows:,} text{'s' * (n_rows != 1)} in {used:,} cluster{'s' * (used != 1)}"
+    n, missing = groups.n_clusters, groups.n_missing
+    said = f"{counted(len(groups.rows), 'text')} in {counted(n - missing, 'cluster')}"
     said += f" ({empty:,} without words: cluster -1)" if empty else ""
-    said += f", and {missing:,} seed{'s' * (missing != 1)} without texts" if missing else ""
+    said += f", and {counted(missing, 'seed')} without texts" if missing else ""
     console.print()
     console.print(Text(said, style="bold"))
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for heading in ("cluster", "texts", "share"):
         table.add_column(heading, justify="right", no_wrap=True)
-    # widths are said outright: left to itself, a long example takes the other columns' room
+    # fixed widths: otherwise a long example would squeeze the other columns
     room = max(console.width - 30, 30)
     named = min(max(len(one_line(name)) for name in groups.names[:most]), room * 2 // 5)
     table.add_column("name", no_wrap=True, overflow="ellipsis", width=named)
-    table.add_column("for example", no_wrap=True, max_width=room - named, style="dim")
+    table.add_column("example", no_wrap=True, max_width=room - named, style="dim")
     for row in groups.clusters.head(most).iter_rows(named=True):
         example = row["examples"][0] if row["examples"] else ""
         table.add_row(
@@ -101,21 +103,24 @@ def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
     console.print(table)
     if n > most:
         rest = int(groups.model.frozen.size[most:].sum())
-        console.print(Text(f"... and {n - most:,} more, with {rest:,} texts", style="dim"))
+        console.print(Text(f"... and {n - most:,} more, with {counted(rest, 'text')}", style="dim"))
 
 
 def how_to_change(groups: Clustering) -> list[str]:
     """Which options give fewer or more clusters, with values to try."""
     beta = next((float(s.value) for s in groups.settings if s.name == "beta"), 0.1)
-    fewer = f"fewer, broader clusters: --beta {beta * 3:.3g}"
+    fewer = f"For fewer, broader clusters: --beta {beta * 3:.3g}"
     cap = groups.n_clusters // 3
     if groups.n_clusters > 5 and cap >= groups.model.urn.seeds.weight.size:
-        fewer += f", or --n-clusters {cap} (at most so many)"
-    return [*([fewer] if groups.n_clusters > 1 else []), f"more, finer ones: --beta {beta / 3:.2g}"]
+        fewer += f", or --n-clusters {cap} (a maximum)"
+    return [
+        *([fewer] if groups.n_clusters > 1 else []),
+        f"For more, finer clusters: --beta {beta / 3:.2g}",
+    ]
 
 
 def open_console(to_stderr: bool = False) -> Console:
-    """Where people read; plain text where it is not a terminal."""
+    """Open the console; it writes plain text if the stream is not a terminal."""
     from rich.console import Console
 
     stream = sys.stderr if to_stderr else sys.stdout
@@ -124,7 +129,7 @@ def open_console(to_stderr: bool = False) -> Console:
 
 
 def bullets(console: Console, heading: str, lines: list[str]) -> None:
-    """A heading with lines under it; other people's words in them do no harm."""
+    """Print a heading with lines under it; control characters in them are made visible."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -133,14 +138,14 @@ def bullets(console: Console, heading: str, lines: list[str]) -> None:
     console.print()
     console.print(Text(heading, style="bold"))
     for line in lines:
-        console.print(Padding(Text(str(tame(line))), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(str(printable(line))), (0, 0, 0, 2), expand=False))
 
 
 def _times(stages: dict[str, float]) -> list[str]:
-    """The stages that took a share worth knowing, and all of them together."""
+    """The stages that took at least 2% of the time, and the total."""
     total = sum(stages.values())
-    told = [(name, t) for name, t in stages.items() if t >= 0.02 * total or name == "report"]
-    return [*(f"{name} {duration(t)}" for name, t in told), f"{duration(total)} in all"]
+    shown = [(name, t) for name, t in stages.items() if t >= 0.02 * total or name == "report"]
+    return [*(f"{name} {duration(t)}" for name, t in shown), f"{duration(total)} in total"]
 
 
 def _plain(value: Any) -> Any:

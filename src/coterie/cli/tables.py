@@ -1,4 +1,4 @@
-"""Tables as files: the user's cells exactly as they were read, and our columns after them."""
+"""Tables as files: the user's cells exactly as they were read, followed by our columns."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie.cli.words import tame
+from coterie.cli.words import printable
 from coterie.errors import InvalidInput
 from coterie.text._json import Objects
 
 if TYPE_CHECKING:
     from coterie.text.readers import Rows
 
-# what a spreadsheet takes for the start of a formula, in its full width too
+# characters that start a formula in spreadsheets, also in full width
 _FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
 
 
 def write_table(rows: Rows, added: Mapping[str, Any], path: Path, kind: str) -> None:
-    """Write the user's rows with columns added; the kind is csv, tsv, jsonl or parquet."""
+    """Write the user's rows and the added columns; the kind is csv, tsv, jsonl or parquet."""
     path.write_bytes(table_bytes(rows, added, kind))
 
 
 def print_table(rows: Rows, added: Mapping[str, Any], kind: str | None = None) -> None:
-    """The same on standard output; made harmless where a person looks at it."""
+    """Print the table; in a terminal, control characters are made visible."""
     content = table_bytes(rows, added, kind or "csv")
     if kind != "parquet" and sys.stdout.isatty():
         lines = content.decode("utf-8", "replace").split("\n")[:-1]
-        content = "".join(f"{tame(line)}\n" for line in lines).encode("utf-8", "replace")
+        content = "".join(f"{printable(line)}\n" for line in lines).encode("utf-8", "replace")
     _print_bytes(content)
 
 
@@ -55,7 +55,7 @@ def table_bytes(rows: Rows, added: Mapping[str, Any], kind: str) -> bytes:
 
 
 def without_formulas(frame: Any) -> Any:
-    """A frame whose texts no spreadsheet takes for formulas: an apostrophe comes before them."""
+    """Put an apostrophe before texts that a spreadsheet would read as formulas."""
     import polars as pl
 
     text = pl.col(pl.String)
@@ -87,7 +87,7 @@ def _parquet(frame: Any) -> bytes:
 
 
 def _cells(frame: Any) -> tuple[list[str], Any]:
-    """(names, a frame that csv can hold): lists and structs as JSON, one value a cell."""
+    """(names, a frame that csv can hold): lists and structs become JSON in one cell."""
     import polars as pl
 
     def needs_text(dtype: Any) -> bool:
@@ -97,7 +97,7 @@ def _cells(frame: Any) -> tuple[list[str], Any]:
 
 
 def _for_json(frame: Any) -> Any:
-    """The same for JSON, which knows lists and structs, but no bytes."""
+    """A frame that JSON can hold: lists and structs stay, bytes become text."""
     import polars as pl
 
     def needs_text(dtype: Any) -> bool:
@@ -133,6 +133,6 @@ def _as_text(value: Any) -> str | None:
 def _print_bytes(content: bytes) -> None:
     sys.stdout.flush()
     rest = memoryview(content)
-    while rest:  # with PYTHONUNBUFFERED a write may take only a part, without a word
+    while rest:  # with PYTHONUNBUFFERED, a write may be partial
         rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()

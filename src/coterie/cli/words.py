@@ -1,13 +1,13 @@
-"""What the terminal says: the library's sentences in terms of options, and texts made harmless."""
+"""Wording in the terminal: the library's sentences in terms of options, and safe texts."""
 
 from __future__ import annotations
 
 from coterie._sentence import Name, Sentence
-from coterie.report.clean import shorten, tame
+from coterie.report.clean import printable, shorten
 
-__all__ = ["duration", "in_terms_of_options", "one_line", "tame"]
+__all__ = ["duration", "in_terms_of_options", "one_line", "printable"]
 
-# The library speaks of Python's parameters; here they are options, with the names of their values.
+# parameter in Python -> (option, name of its value)
 _OPTIONS = {
     "text": ("--text", "COLUMN"),
     "id": ("--id", "COLUMN"),
@@ -29,7 +29,7 @@ _OPTIONS = {
 
 
 def in_terms_of_options(sentence: str) -> str:
-    """A sentence of the library, for someone who uses the command line; only its names change.
+    """Rewrite a sentence of the library for the command line: parameters become options.
 
     >>> from coterie._sentence import in_python, parameter
     >>> said = parameter("n_clusters", "cluster") + " must be " + in_python("None, or ") + "a number"
@@ -41,7 +41,7 @@ def in_terms_of_options(sentence: str) -> str:
 
 def _option(name: Name) -> str:
     if not name.parameter:
-        return ""  # words that only a Python program needs
+        return ""  # words for Python users only
     if name.parameter not in _OPTIONS:
         return name.python
     if (name.parameter, name.value) == ("header", "False"):
@@ -53,12 +53,12 @@ def _option(name: Name) -> str:
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """A user's text on one line, with control and bidi characters made visible."""
-    return shorten(" ".join(str(tame(text[: 4 * most])).split()), most)
+    """A text on one line, with control and bidirectional characters made visible."""
+    return shorten(" ".join(str(printable(text[: 4 * most])).split()), most)
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them.
+    """Seconds in a readable form.
 
     >>> duration(0.042), duration(8.25), duration(185)
     ('0.04 s', '8.2 s', '3:05 min')

@@ -1,4 +1,4 @@
-"""The demo: an invented inbox is clustered, shown, written out, and compared with what is known."""
+"""The demo: clusters an invented inbox, writes the results, and compares them with the truth."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     from coterie import metrics
     from coterie._disk import write_atomically
     from coterie.grouping import cluster
-    from coterie.report.clean import tame
+    from coterie.report.clean import printable
     from coterie.trace import Progress
 
     out = out if out is not None else Path("coterie-demo")
     _check_free(out)
     texts, known, languages = make_messages(n)
     messages = pl.DataFrame({"message": texts, "known_group": known, "language": languages})
-    console.print(f"\n{len(texts):,} messages to a small town's service desk, all invented.\n")
+    console.print(f"\n{len(texts):,} invented messages to the service desk of a small town.\n")
     groups = cluster(messages, text="message", callbacks=[Progress()])
-    table = Table("cluster", "texts", "what it is about", "for example", title="What is in them")
+    table = Table("cluster", "texts", "name", "example", title="Clusters")
     for row in groups.clusters.head(N_SHOWN).iter_rows(named=True):
-        example = str(tame(row["examples"][0] if row["examples"] else ""))
+        example = str(printable(row["examples"][0] if row["examples"] else ""))
         example = example if len(example) <= 60 else example[:57] + "..."
         table.add_row(str(row["cluster"]), f"{row['size']:,}", escape(row["name"]), escape(example))
     console.print(table)
     if groups.n_clusters > N_SHOWN:
-        console.print(f"... and {groups.n_clusters - N_SHOWN} smaller ones.")
+        console.print(f"... and {groups.n_clusters - N_SHOWN} smaller clusters.")
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(out / "messages.csv", groups.table.write_csv().encode())
     groups.report(out / "report.html", title="A town's inbox")
@@ -48,12 +48,12 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     truth = [known[i] for i in belongs]
     found = groups.labels[belongs]
     console.print(
-        f"\nThe messages come from {len(set(truth))} known groups. Agreement of the {groups.n_clusters}"
-        f" clusters with them: NMI {metrics.nmi(truth, found):.3f}, ARI {metrics.ari(truth, found):.3f}"
-        " (1 is perfect).\n"
+        f"\nThe messages were written for {len(set(truth))} known groups. The {groups.n_clusters}"
+        f" clusters agree with them to NMI {metrics.nmi(truth, found):.3f}, ARI"
+        f" {metrics.ari(truth, found):.3f} (1 is perfect).\n"
     )
     console.print(
-        f"Written: {out / 'messages.csv'}, {out / 'report.html'} (open it), {out / 'model'}"
+        f"Written: {out / 'messages.csv'}, {out / 'report.html'} (open it in a browser), {out / 'model'}"
     )
     console.print(
         "Try next:\n"
@@ -63,7 +63,7 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
 
 
 def _check_free(out: Path) -> None:
-    """Refuse a folder that holds anything but what an earlier demo wrote."""
+    """Refuse a folder that holds anything but the output of an earlier demo."""
     inside = {path.name for path in out.iterdir()} if out.is_dir() else set()
     table = out / "messages.csv"
     ours = not inside or (
@@ -73,5 +73,5 @@ def _check_free(out: Path) -> None:
     )
     if not ours or (out.exists() and not out.is_dir()):
         raise InvalidInput(
-            f"{out} exists and is not what an earlier demo wrote; name another folder with -o."
+            f"{out} already exists and is not the output of an earlier demo. Name another folder with -o."
         )

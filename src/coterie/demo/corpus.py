@@ -1,8 +1,8 @@
 """The demo corpus: the inbox of the service desk of Brindlemouth, a small harbour city we made up.
 
-Everything is written for this library. `# topic | language` opens a known group, `name = a | b`
-lists what may stand for `{name}`, `[a/b]` is a choice made on the spot, and after the dash come
-the sentences. A message is a greeting, one to three sentences of its group, and a goodbye, or less.
+All texts were written for this library. `# topic | language` starts a known group, `name = a | b`
+lists the replacements for `{name}`, `[a/b]` is a choice made in place, and the sentences follow the
+dash. A message has at most a greeting, one to three sentences of its group, and a goodbye.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""What all estimators share: reading X, running the sampler, and asking the frozen model."""
+"""What all estimators share: reading X, running the sampler, and using the fitted model."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from coterie import _allowed, _rng, io, metrics, sampler, urns
 from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
 from coterie._arrays import plain
-from coterie._sentence import parameter
+from coterie._sentence import counted, parameter
 from coterie.backends import backend_names, get_backend, sampler_names, threads
 from coterie.backends.base import SamplerOptions
 from coterie.counts import Corpus, Counts
 from coterie.errors import InvalidInput, concerning
-from coterie.estimators import _knowing, _read, _saving
+from coterie.estimators import _prior_knowledge, _read, _saving
 from coterie.frozen import LeaveOut
 from coterie.model import Model, flags_of, most_typical, promoting_words
 from coterie.seeds import EncodedSeeds
 from coterie.start import Init
 from coterie.urns import Urn
 
-MIN_BETA, MAX_BETA = 1e-100, 1e9  # beyond these, 1 + n / beta is lost in float64
+MIN_BETA, MAX_BETA = 1e-100, 1e9  # outside this range, 1 + n / beta loses precision in float64
 
 COMMON: dict[str, Rule] = {
     "beta": _allowed.per_word(MIN_BETA, MAX_BETA),
@@ -57,13 +57,13 @@ COMMON: dict[str, Rule] = {
 
 
 class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
-    """A Dirichlet multinomial mixture; subclasses say which urn it is."""
+    """A Dirichlet multinomial mixture; each subclass provides its urn (the model)."""
 
     _parameters: Mapping[str, Rule] = {}
 
     @abstractmethod
     def _urn(self, counts: Counts, beta: npt.NDArray[np.float64]) -> Urn:
-        """The urn of this estimator for this corpus."""
+        """Build the urn of this estimator for this corpus."""
 
     def fit(
         self,
@@ -77,17 +77,17 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         Parameters
         ----------
         X : list of str, list of token lists, array or sparse matrix of word counts
-            One document a row. Documents without words get the label -1.
+            One document per row. Documents without words get the label -1.
         y : ignored
-        sample_weight : whole numbers, one a document
-            A document of weight 3 counts as three identical documents that stay together.
+        sample_weight : array of whole numbers, one per document
+            A document of weight 3 counts as three identical documents that always share a cluster.
         vocabulary : list of str
-            The words of the columns, when X is a matrix.
+            The word of each column, if X is a matrix.
         """
         before = dict(self.__dict__)
         try:
             return self._fit(X, sample_weight, vocabulary)
-        except BaseException:  # a fit that fails leaves the earlier one as it was
+        except BaseException:  # a failed fit leaves the earlier fit unchanged
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
@@ -97,11 +97,11 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     ) -> Self:
         owner = f"{type(self).__name__}.fit"
         self._check()
-        for name in self.__dict__.pop("_forgotten", ()):
+        for name in self.__dict__.pop("_not_restored", ()):
             if getattr(self, name) is None:
                 raise InvalidInput(
-                    f"This {type(self).__name__} was opened from a folder that does not hold the {name} it"
-                    f" was fitted with; give them again with set_params({name}=...) before fitting."
+                    f"This {type(self).__name__} was loaded from a folder, and its {name} are not saved"
+                    f" there. Set them with set_params({name}=...) before fitting again."
                 )
         with concerning("X"):
             kind, X = _read.kind_of(X, owner)
@@ -115,25 +115,26 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             words = self._words(kind, words, vocabulary, corpus.counts.n_words)
         if not self.burstiness and corpus.counts.weight.max() > 1:
             raise InvalidInput(
-                f"{type(self).__name__} with burstiness=False (Eq. 3) has no exact draw for documents tied"
-                " together; use burstiness=True, or neither tie_duplicates nor weights above 1."
+                f"{type(self).__name__} with burstiness=False (Eq. 3) cannot draw tied documents exactly."
+                " Use burstiness=True, or do without tie_duplicates and without weights above 1."
             )
-        urn, seeds = self._dressed(corpus.counts, words, kind)
+        urn, seeds = self._complete_urn(corpus.counts, words, kind)
         with concerning("init"):
             plan = self._plan(corpus)
         run = sampler.run(corpus.counts, urn, plan, get_backend(self.backend))
         self._learnt_from = kind
         self._set(corpus, urn, words, run, seeds)
-        idle = _idle_rows(corpus, sample_weight)
-        if idle.any():
-            self.labels_[idle] = self.predict(X)[idle]
+        weightless = _weightless_rows(corpus, sample_weight)
+        if weightless.any():
+            self.labels_[weightless] = self.predict(X)[weightless]
         return self
 
     def predict(self, X: Any, *, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
-        """The most probable cluster of each document; -1 for documents without a known word.
+        """Return the most probable cluster of each document; -1 for documents without a known word.
 
-        The same one by one or in bulk. When X are documents the model was fitted on, `rows` gives
-        their row numbers there, and each is left out of the counts it is judged by.
+        A document gets the same label whether it is predicted alone or together with others. If X
+        holds documents that the model was fitted on, pass their row numbers as `rows`: each document
+        is then left out of the counts when its own cluster is predicted.
         """
         corpus = self._encode(X, "predict")
         own = self._own(corpus, rows)
@@ -142,17 +143,17 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     def predict_proba(
         self, X: Any, *, rows: npt.ArrayLike | None = None, method: str = "nb"
     ) -> npt.NDArray[np.float64]:
-        """p(cluster | document), documents x clusters; all 0 for a document without a known word.
+        """Return p(cluster | document), documents x clusters; all 0 for documents without known words.
 
-        method="nb": the model's own, a product over the words. method="sw": the mean over the words of
-        p(cluster | word), softer, and better as features for a classifier (GPU-DMM 4.4); it does not
-        leave out, so it takes no `rows`.
+        method="nb" uses the model itself: a product over the words. method="sw" is the mean over the
+        words of p(cluster | word). It is less extreme, and works better as features for a classifier
+        (GPU-DMM, section 4.4), but it cannot leave documents out, so it does not accept `rows`.
         """
         owner = f"{type(self).__name__}.predict_proba"
         _allowed.check(owner, {"method": one_of("nb", "sw")}, {"method": method})
         if method == "sw" and rows is not None:
             raise InvalidInput(
-                parameter("rows", owner) + " needs method='nb': 'sw' leaves no document out."
+                parameter("rows", owner) + " needs method='nb': 'sw' cannot leave documents out."
             )
         corpus = self._encode(X, "predict_proba")
         out = np.zeros((corpus.doc_of_row.size, self.model_.n_clusters))
@@ -164,31 +165,32 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return out
 
     def transform(self, X: Any, method: str = "nb") -> npt.NDArray[np.float64]:
-        """Represent documents by their cluster probabilities (as `predict_proba`)."""
+        """Represent documents by their cluster probabilities (the same as `predict_proba`)."""
         return self.predict_proba(X, method=method)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood of a document (higher is better); documents without words do not count."""
+        """Return the mean log-likelihood per document (higher is better), ignoring those without words."""
         counts = self._encode(X, "score").counts
         return (
             float(self.model_.log_likelihood(counts, self.n_jobs).mean()) if counts.n_docs else 0.0
         )
 
     def perplexity(self, X: Any) -> float:
-        """exp(- mean log-likelihood of a word), over theta and phi at their posterior means."""
+        """Return exp(-mean log-likelihood per word), with theta and phi at their posterior means."""
         counts = self._encode(X, "perplexity").counts
         if counts.n_docs == 0:
             raise InvalidInput(
-                f"{type(self).__name__}.perplexity got no document with a word the model knows."
+                f"{type(self).__name__}.perplexity needs at least one document with a word the model knows."
             )
         total = float(self.model_.log_likelihood(counts, self.n_jobs).sum())
         return metrics.perplexity(total, int(counts.length.sum()))
 
     def top_words(self, n: int = 10, by: str = "probability") -> list[list[tuple[Any, float]]]:
-        """For each cluster its first words and their values.
+        """Return the top `n` words of each cluster, with their scores.
 
-        by="probability" ranks by p(word | cluster); by="distinct" by what sets the cluster apart
-        from the corpus. Words are column numbers when the model was fitted on a bare matrix.
+        by="probability" ranks words by p(word | cluster); by="distinct" ranks them by how much they
+        distinguish the cluster from the whole corpus. If the model was fitted on a matrix without a
+        vocabulary, words are column numbers.
         """
         check_is_fitted(self)
         rules = {"n": whole(1), "by": one_of("probability", "distinct")}
@@ -200,10 +202,10 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return [[(words[w], value) for w, value in row] for row in found]
 
     def representative_docs(self, n: int = 3) -> list[npt.NDArray[np.int64]]:
-        """For each cluster the n training rows whose words are most typical of it, best first.
+        """Return the n most typical training rows of each cluster, best first.
 
-        Documents shorter than the cluster's median come after the others: a single typical word
-        does not represent much.
+        Documents shorter than the cluster's median come last: a single typical word does not
+        represent a cluster well.
         """
         check_is_fitted(self)
         _allowed.check(f"{type(self).__name__}.representative_docs", {"n": whole(1)}, {"n": n})
@@ -214,11 +216,11 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return [rows[:n] for rows in ranked]
 
     def outliers(self, by: str = "singletons", threshold: float = 0.0) -> npt.NDArray[np.bool_]:
-        """Which training rows are outliers.
+        """Return which training rows are outliers, as a boolean array.
 
-        by="singletons": alone in their cluster (GSDPMM's rule). by="score": `outlier_scores_` above
-        the threshold, in nats per word; at 0 a cluster of its own would explain the document better
-        than all others together.
+        by="singletons": rows that are alone in their cluster (the rule of GSDPMM). by="score": rows
+        whose `outlier_scores_` exceed the threshold, in nats per word. Above 0, a new cluster would
+        explain the document better than all existing clusters together.
         """
         check_is_fitted(self)
         rules = {"by": one_of("singletons", "score"), "threshold": number(-np.inf, inclusive=True)}
@@ -226,35 +228,36 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         _allowed.check(f"{type(self).__name__}.outliers", rules, values)
         if by == "score":
             return np.asarray(self.outlier_scores_ > threshold)
-        alone = np.append(self.cluster_sizes_ == 1, False)  # the last one for label -1
+        alone = np.append(self.cluster_sizes_ == 1, False)  # the last entry is for label -1
         return np.asarray(alone[self.labels_])
 
     @property
     def outlier_scores_(self) -> npt.NDArray[np.float64]:
-        """Per training row: nats per word by which a cluster of its own beats all other clusters.
+        """Outlier score of each training row, in nats per word: how much better a new cluster fits.
 
-        The row itself is left out. NaN for rows without words. Computed when first asked for.
+        Each row is left out of the counts when it is scored. NaN for rows without words. Computed on
+        first use.
         """
         check_is_fitted(self)
         return self._row_values()["outlier_score"]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a folder: safetensors, JSON, text; never pickle.
+        """Save the fitted model to a folder of safetensors, JSON and text files; never pickle.
 
-        What a parameter gave is in the model; the parameter itself is saved where it is short and
-        plain. Word vectors, a model or a path given as seeds, callbacks and the checkpoint's path are
-        not: pass them again to fit a loaded model again.
+        A saved model predicts without its original parameters. Short, simple parameters are saved
+        too. Word vectors, seeds given as a model or a path, callbacks and the checkpoint path are not:
+        set them again before you fit a loaded model again.
         """
         check_is_fitted(self)
         io.save(path, _saving.pack(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a fitted model of this class from a folder."""
+        """Load a fitted model of this class from a folder."""
         saved = io.load(path)
         if saved.estimator != cls.__name__:
             raise InvalidInput(
-                f"{path} holds a {saved.estimator}, not a {cls.__name__}; use coterie.load."
+                f"{path} holds a {saved.estimator}, not a {cls.__name__}. Open it with coterie.load."
             )
         return cls._restore(saved, Path(path))
 
@@ -263,16 +266,16 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         made: Self = _saving.unpack(cls, saved, folder)
         return made
 
-    def _dressed(
+    def _complete_urn(
         self, counts: Counts, words: list[str] | None, kind: str
     ) -> tuple[Urn, EncodedSeeds | None]:
-        """The urn, with the seeds and related words that this estimator was given."""
+        """Build the urn and add the seeds and related words that this estimator was given."""
         urn, seeds = self._urn(counts, self._beta(counts.n_words)), None
         if getattr(self, "seeds", None) is not None:
-            urn, seeds = _knowing.plant(urn, self, words, kind)
-        self.__dict__.pop("related_", None)  # an earlier fit's
+            urn, seeds = _prior_knowledge.add_seeds(urn, self, words, kind)
+        self.__dict__.pop("related_", None)  # from an earlier fit
         if getattr(self, "word_vectors", None) is not None:
-            urn, self.related_ = _knowing.relate(urn, self, words)
+            urn, self.related_ = _prior_knowledge.add_related_words(urn, self, words)
         if urn.words.one > 1 or seeds is not None:
             urns.check_room(urn, counts)
         return urn, seeds
@@ -306,7 +309,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         self._n_features_out = self.n_clusters_
 
     def _row_values(self) -> dict[str, npt.NDArray[Any]]:
-        """Scores of the training rows, computed once, when first needed."""
+        """Scores of the training rows, computed once, on first use."""
         if not self._rows and self._training is not None:
             self._check("n_jobs")
             corpus = self._training
@@ -329,7 +332,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         of = parameter("beta", type(self).__name__)
         beta = plain(self.beta, of).astype(float)
         if beta.ndim == 1 and beta.size != n_words:
-            raise InvalidInput(of + f" has {beta.size} values, but there are {n_words} words.")
+            raise InvalidInput(
+                of + f" has {beta.size} values, but the corpus has {n_words} distinct words."
+            )
         return np.broadcast_to(beta, (n_words,)).copy()
 
     def _plan(self, corpus: Corpus) -> sampler.Plan:
@@ -350,7 +355,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return SamplerOptions(self.sampler, self.scan, threads(self.n_jobs), size)
 
     def _init(self, corpus: Corpus) -> Init:
-        """The start asked for, with labels taken from rows to documents."""
+        """The chosen start; labels, if given, are converted from rows to documents."""
         init: Any = self.init
         if isinstance(init, str) or whole(1)(init) is None:
             choices = one_of(*self._starts)
@@ -361,15 +366,15 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         if labels.shape != (rows,) or labels.dtype.kind not in "iu":
             raise InvalidInput(
                 of
-                + f" must be one of {self._starts}, a number of clusters, or one whole-number label"
-                f" for each of the {rows} documents.",
+                + f" must be one of {self._starts}, a number of clusters, or a whole-number label for"
+                f" each of the {rows} documents.",
                 kind="not_allowed",
             )
         known = corpus.doc_of_row >= 0
         out = np.zeros(corpus.counts.n_docs, np.int64)
         out[corpus.doc_of_row[known][::-1]] = labels[known][
             ::-1
-        ]  # tied rows: the first one's label
+        ]  # tied rows take the label of the first
         return out
 
     def _words(
@@ -378,19 +383,19 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         if given is not None:
             if isinstance(given, str):
                 raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit is a single string; pass a list of words."
+                    f"vocabulary of {type(self).__name__}.fit is a single string. Pass a list of words."
                 )
             words = [str(word) for word in given]
             twice = [word for word, n in Counter(words).items() if n > 1]
             if twice:
                 raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit names {twice[0]!r} twice; give every"
+                    f"vocabulary of {type(self).__name__}.fit contains {twice[0]!r} twice. Give every"
                     " column its own word."
                 )
             if kind != "matrix" or len(words) != n_words:
                 raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit has {len(words)} words and X"
-                    f" {n_words} columns; give one word a column, and only with a matrix."
+                    f"vocabulary of {type(self).__name__}.fit has {counted(len(words), 'word')} and X has"
+                    f" {counted(n_words, 'column')}. Pass one word per column, and only if X is a matrix."
                 )
             return words
         if kind == "matrix" and hasattr(self, "feature_names_in_"):
@@ -399,7 +404,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
 
     def _encode(self, X: Any, method: str) -> Corpus:
         check_is_fitted(self)
-        self._check("n_jobs")  # it may have been set since the fit
+        self._check("n_jobs")  # it may have changed since fit
         owner = f"{type(self).__name__}.{method}"
         with concerning("X"):
             kind, X = _read.kind_of(X, owner)
@@ -410,13 +415,13 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             return _read.encode(kind, X, owner, self.model_.words, self._learnt_from)
 
     def _check(self, *names: str) -> None:
-        """Refuse values that these parameters (none: all) must not have."""
+        """Check the values of these parameters, or of all if none are named."""
         rules = {**COMMON, **self._parameters}
         chosen = {name: rules[name] for name in names or rules}
         _allowed.check(type(self).__name__, chosen, self.get_params(deep=False))
 
     def _own(self, corpus: Corpus, rows: npt.ArrayLike | None) -> LeaveOut | None:
-        """The training rows that these documents are, to be left out."""
+        """The training rows these documents correspond to, so that each can be left out."""
         if rows is None:
             return None
         rows = plain(rows, parameter("rows"))
@@ -425,38 +430,41 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         if not ok or (n and (rows.min() < 0 or rows.max() >= self.labels_.size)):
             raise InvalidInput(
                 parameter("rows")
-                + f" must be {n} training row numbers, one for each document in X."
+                + f" must be {n} row numbers of the training data, one for each document in X."
             )
         length = self._row_values()["length"][rows]
-        counted = length > 0  # a row of weight 0 is in no count
+        counted = length > 0  # a row of weight 0 is not in the counts
         other = counted & (length != corpus.per_row(corpus.counts.length, 0))
         if other.any():
             i = int(np.argmax(other))
             raise InvalidInput(
-                f"Document {i} of X is not training row {rows[i]}: the row had {length[i]} words; pass"
-                " the documents the model was fitted on, in the order of rows."
+                f"Document {i} of X is not row {rows[i]} of the training data, which had {length[i]}"
+                " words. Pass the documents the model was fitted on, in the same order as rows."
             )
         own = np.where(counted, self.labels_[rows], -1)
         known = corpus.doc_of_row >= 0
         return LeaveOut(own[known], self._flags(corpus.counts, rows[known]))
 
     def _flags(self, counts: Counts, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8] | None:
-        """Which words of these documents promote, where they are training rows of a promoted urn."""
+        """Which words of these training rows promote related words; None if the urn has no promotion."""
         return None if self._promoting is None else flags_of(self._promoting, counts, rows)
 
     def __sklearn_clone__(self) -> Self:
-        """A model given as seeds keeps its fit, and large word vectors are shared, not copied."""
+        """Clone; a model given as seeds stays fitted, and large word vectors are shared, not copied."""
         values = self.get_params(deep=False)
         return type(self)(
-            **{n: v if n in _saving.KNOWLEDGE else clone(v, safe=False) for n, v in values.items()}
+            **{
+                n: v if n in _saving.PRIOR_KNOWLEDGE else clone(v, safe=False)
+                for n, v in values.items()
+            }
         )
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Fitted or loaded."""
+        """Whether the estimator was fitted or loaded."""
         return hasattr(self, "model_")
 
     def __sklearn_tags__(self) -> Any:
-        """Counts in: sparse is fine, negative is not; lists of strings are fine too."""
+        """X may be sparse, must not be negative, and may be a list of strings."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -464,8 +472,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return tags
 
 
-def _idle_rows(corpus: Corpus, sample_weight: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
-    """Rows of weight 0: in no count, but labelled like new documents."""
+def _weightless_rows(corpus: Corpus, sample_weight: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
+    """Rows of weight 0: they are not in the counts, and are labelled like new documents."""
     if sample_weight is None:
         return np.zeros(corpus.doc_of_row.size, bool)
     return np.broadcast_to(np.asarray(sample_weight) == 0, corpus.doc_of_row.shape)

@@ -12,10 +12,10 @@ import numpy as np
 from coterie import io
 from coterie._pack import damaged
 from coterie.errors import InvalidInput
-from coterie.estimators import _knowing
+from coterie.estimators import _prior_knowledge
 
 MOST_JSON = 2**20  # characters of a saved parameter, since a configuration is read in one piece
-KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or models
+PRIOR_KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or models
 # What a folder must not say: fitting a model that somebody sent would write to a place of theirs.
 NEVER_KEPT = ("checkpoint", "callbacks")
 
@@ -31,7 +31,7 @@ def pack(estimator: Any) -> io.Saved:
             "n_features_in": estimator.n_features_in_,
             "learnt_from": estimator._learnt_from,
             "feature_names_in": _plain(getattr(estimator, "feature_names_in_", None)),
-            "related": _knowing.told(getattr(estimator, "related_", None)),
+            "related": _prior_knowledge.related_to_json(getattr(estimator, "related_", None)),
         },
         model=estimator.model_,
         per_row={"labels": estimator.labels_, **estimator._row_values()},
@@ -41,7 +41,7 @@ def pack(estimator: Any) -> io.Saved:
 
 
 def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
-    """The estimator that was packed; `_forgotten` names what it knew and a folder cannot hold."""
+    """The estimator that was packed; `_not_restored` names what it knew and a folder cannot hold."""
     names = set(cls._get_param_names())
     given = {n: v for n, v in saved.parameters.items() if n in names and _may_keep(n, v)}
     made = cls(**given)
@@ -59,13 +59,15 @@ def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
     if saved.fitted["feature_names_in"] is not None:
         made.feature_names_in_ = np.array(saved.fitted["feature_names_in"], dtype=object)
     if saved.promoting is not None:
-        made.related_ = _knowing.recalled(made.model_.urn, saved.fitted.get("related"))
+        made.related_ = _prior_knowledge.related_from_json(
+            made.model_.urn, saved.fitted.get("related")
+        )
     made._training = None
     had = {"seeds": made.model_.seeds, "word_vectors": saved.promoting}
-    known = [name for name in KNOWLEDGE if had[name] is not None]
+    known = [name for name in PRIOR_KNOWLEDGE if had[name] is not None]
     if not names.issuperset(known):
         raise damaged(folder / io.CONFIG, f"a {cls.__name__} has no {' or '.join(known)}")
-    made._forgotten = [name for name in known if getattr(made, name) is None]
+    made._not_restored = [name for name in known if getattr(made, name) is None]
     made._promoting = saved.promoting
     made._describe()
     return made
@@ -81,7 +83,7 @@ def _kept(name: str, value: Any) -> Any:
 
 def _may_keep(name: str, value: Any) -> bool:
     """Whether a folder may say this: no path of another machine, and nothing that is called."""
-    a_path = name in KNOWLEDGE and isinstance(value, str | os.PathLike)
+    a_path = name in PRIOR_KNOWLEDGE and isinstance(value, str | os.PathLike)
     return name not in NEVER_KEPT and not a_path
 
 

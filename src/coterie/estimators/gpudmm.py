@@ -10,7 +10,7 @@ import numpy.typing as npt
 from coterie import urns
 from coterie._allowed import either, number, one_of
 from coterie.counts import Counts
-from coterie.estimators import _knowing
+from coterie.estimators import _prior_knowledge
 from coterie.estimators.gsdmm import GSDMM
 
 AUTO_ALPHA = 50.0  # over the number of clusters: the paper's setting
@@ -57,7 +57,7 @@ class GPUDMM(GSDMM):
     _parameters = {
         **GSDMM._parameters,
         "alpha": either(one_of("auto"), number(0.0, inclusive=True, high=1e100)),
-        **_knowing.VECTORS,
+        **_prior_knowledge.VECTORS,
     }
 
     def __init__(

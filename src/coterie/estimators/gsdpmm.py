@@ -12,7 +12,7 @@ from coterie import urns
 from coterie._allowed import either, number, one_of
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.estimators import _knowing
+from coterie.estimators import _prior_knowledge
 from coterie.estimators._base import BaseMixture
 from coterie.seeds.report import SeedReport, seed_report
 
@@ -51,8 +51,8 @@ class GSDPMM(BaseMixture):
 
     _parameters = {
         "alpha": either(one_of("auto"), number(0.0, inclusive=False, high=1e100)),
-        **_knowing.SEEDS,
-        **_knowing.VECTORS,
+        **_prior_knowledge.SEEDS,
+        **_prior_knowledge.VECTORS,
     }
     _starts: tuple[str, ...] = ("auto", "one", "online", "anchored", "seeds")
 

@@ -192,9 +192,7 @@ def close_gaps(urn: Urn, z: Labels, sweep: int) -> npt.NDArray[np.int64]:
     return np.searchsorted(used, z) if due else np.array(z, np.int64)
 
 
-def _inverse(
-    counts: Counts, urn: Urn, z: Labels, d: int, key: int, sweep: int, flag: Flags
-) -> int:
+def _inverse(counts: Counts, urn: Urn, z: Labels, d: int, key: int, sweep: int, flag: Flags) -> int:
     """The slot that d's number draws, or NEW; its own where it is alone and draws a new one."""
     label, log_weight = log_weights(counts, urn, z, d, flag)
     own = int(z[d])

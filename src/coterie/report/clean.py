@@ -1,8 +1,8 @@
-"""Other people's texts made safe to look at: str in, str out. Escaping markup is jinja2's work.
+"""Makes other people's texts safe to display: str in, str out. jinja2 escapes the markup.
 
-A control or bidirectional override character cannot be escaped: it acts on whatever surrounds it.
-So those are shown as what they are (␛, [U+202E]) and the rest of the text stays as it was.
-Marks that right-to-left scripts and emoji need (U+200C..U+200F, U+061C) do no harm and stay.
+Control characters and bidirectional overrides cannot be escaped: they affect whatever surrounds them.
+So they are replaced by visible symbols (␛, [U+202E]); the rest of the text is unchanged. Marks that
+right-to-left scripts and emoji need (U+200C..U+200F, U+061C) are harmless and kept.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ _ODD = re.compile(
     r"\u2028\u2029"  # line and paragraph separator
     r"\u202a-\u202e\u2066-\u206f"  # embeddings, overrides, isolates, deprecated format characters
     r"\ufeff\ufff9-\ufffb\ufffe\uffff"  # byte order mark, annotations, noncharacters
-    r"\ud800-\udfff]"  # half a character: cannot be written as UTF-8 at all
+    r"\ud800-\udfff]"  # lone surrogates: cannot be written as UTF-8
 )
 _SPACES = frozenset("\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029")
 
 
-def tame(value: Any) -> Any:
-    """The same dict, list or str with every odd character in it made visible.
+def printable(value: Any) -> Any:
+    """The same dict, list or str with every control character made visible.
 
-    >>> tame({"name": "a\\x1b[31m\\u202eb", "sizes": [1, None]})
+    >>> printable({"name": "a\\x1b[31m\\u202eb", "sizes": [1, None]})
     {'name': 'a␛[31m[U+202E]b', 'sizes': [1, None]}
     """
     if isinstance(value, str):
         return _ODD.sub(_visible, value)
     if isinstance(value, dict):
-        return {key: tame(held) for key, held in value.items()}
+        return {key: printable(held) for key, held in value.items()}
     if isinstance(value, list | tuple):
-        return [tame(held) for held in value]
+        return [printable(held) for held in value]
     return value
 
 
 def shorten(text: str, most: int) -> str:
-    """At most `most` characters, with an ellipsis where some were left out.
+    """At most `most` characters, ending in an ellipsis if the text was shortened.
 
     >>> shorten("a long sentence", 8)
     'a long…'

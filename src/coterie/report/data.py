@@ -1,4 +1,4 @@
-"""A clustering -> the one plain dict that the page (and later the explorer) is made from."""
+"""Turns a clustering into the plain dict from which the report is made."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie._sentence import counted
 from coterie._version import __version__
 from coterie.report import layout
 from coterie.report.schema import Cluster, Example, Outlier, Part, Report
@@ -18,12 +19,12 @@ _pieces = re.compile(r"\w+|\W+")
 
 
 def page(groups: Any, title: str | None = None) -> Report:
-    """Everything a report shows of a `Clustering`."""
+    """Everything that the report of a `Clustering` shows."""
     sizes = groups.model.frozen.size
     scores = groups.outlier_score
     used = groups.n_clusters - groups.n_missing
     return {
-        "title": title or f"{used:,} clusters in {len(groups.rows):,} texts",
+        "title": title or f"{counted(used, 'cluster')} in {counted(len(groups.rows), 'text')}",
         "version": __version__,
         "notes": list(groups.notes),
         "overview": {
@@ -87,7 +88,7 @@ def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
 
 
 def _example(groups: Any, row: int, weight: dict[str, float]) -> Example:
-    """A text in pieces, each with how telling it is for the cluster."""
+    """A text in pieces, each with a weight: how distinctive it is for the cluster."""
     pieces = _pieces.findall(groups.rows.texts[row][:MOST_CHARS])
     tokenizer = groups.vectorizer.tokenizer
     if tokenizer is None:

@@ -1,7 +1,7 @@
-"""The pictures as numbers: clusters and trace in, coordinates for the SVG templates out.
+"""Coordinates for the SVG templates, computed from clusters and trace.
 
-The bubble map has two sets of labels, for a wide and for a narrow screen: SVG text shrinks with
-the picture, and the style sheet shows the set that is readable.
+The bubble map has two sets of labels, for wide and narrow screens: SVG text shrinks with the picture,
+and the style sheet shows the set that is readable.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Label(NamedTuple):
 
 
 class Box(NamedTuple):
-    """The room a label takes."""
+    """The area of a label."""
 
     left: float
     top: float
@@ -53,7 +53,7 @@ class Box(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """One of the trace's small pictures."""
+    """One plot of the trace."""
 
     title: str
     caption: str
@@ -64,11 +64,11 @@ class Plot(NamedTuple):
     line: str  # the points attribute of a polyline
     end: tuple[float, float]
     sweeps: tuple[int, int]
-    stops: list[tuple[float, float, str]]  # x, width, what to show on hover
+    stops: list[tuple[float, float, str]]  # x, width, text on hover
 
 
 def bubbles(clusters: Sequence[Cluster]) -> list[Bubble]:
-    """The first clusters as bubbles: largest first, so that small ones lie on top."""
+    """The first clusters as bubbles, largest first, so that small ones are drawn on top."""
     shown = clusters[: layout.MOST]
     radius = layout.radii([cluster["size"] for cluster in shown]) * WIDTH
     tones = tone_of(shown)
@@ -87,7 +87,7 @@ def bubbles(clusters: Sequence[Cluster]) -> list[Bubble]:
 
 
 def tone_of(clusters: Sequence[Cluster]) -> dict[int, int]:
-    """A colour per cluster by its direction from the middle of the map: neighbours share it."""
+    """A colour per cluster, from its direction on the map, so that neighbours share it."""
     tones = {}
     for cluster in clusters:
         angle = math.atan2(_inside(cluster["y"]) - 0.5, _inside(cluster["x"]) - 0.5)
@@ -96,14 +96,14 @@ def tone_of(clusters: Sequence[Cluster]) -> dict[int, int]:
 
 
 def labels(shown: Sequence[Bubble], font: float, most: int) -> list[Label]:
-    """Names of the largest bubbles that fit without covering each other (boxes never overlap)."""
+    """Labels of the largest bubbles that fit without overlapping."""
     place = np.array([(b.x, b.y, b.r) for b in shown]).reshape(-1, 3)
     taken: list[Box] = []
     placed: list[Label] = []
     for i, bubble in enumerate(shown[: 4 * most]):
         tries = [
-            (_covered(box, place, i) + dear, rank, lines, box)
-            for rank, (lines, box, dear) in enumerate(_tries(bubble, font))
+            (_covered(box, place, i) + penalty, rank, lines, box)
+            for rank, (lines, box, penalty) in enumerate(_tries(bubble, font))
             if _free(box, taken)
         ]
         if not tries:
@@ -122,23 +122,23 @@ def labels(shown: Sequence[Bubble], font: float, most: int) -> list[Label]:
 
 
 def plots(trace: Sequence[Sweep]) -> list[Plot]:
-    """Clusters, moves and likelihood by sweep; a picture without a finite value is left out."""
+    """Plots of clusters, moves and likelihood by sweep; those without a finite value are left out."""
     sweeps = [line["sweep"] for line in trace]
     wanted = [
         (
             "Clusters in use",
-            "Empty clusters disappear on the way. A flat end is a good sign.",
+            "Empty clusters disappear during the run. A flat end is a good sign.",
             [float(line["clusters"]) for line in trace],
             "{:,.0f}",
         ),
         (
-            "Texts that changed cluster",
-            "Many at first, few at the end: then the clusters have settled.",
+            "Texts that changed their cluster",
+            "Many at first, few at the end. A flat end is a good sign.",
             [float(line["moved"]) for line in trace],
             "{:,.0f}",
         ),
         (
-            "How well clusters predict words",
+            "How well the clusters predict words",
             "Log-likelihood per word. Closer to zero is better; a flat end is a good sign.",
             [float(line["log_likelihood"]) for line in trace],
             "{:.3f}",
@@ -182,19 +182,19 @@ def _inside(value: float) -> float:
 
 
 def _width(text: str) -> float:
-    """Rough width in font sizes: East Asian characters are twice as wide as others."""
+    """Approximate width in font sizes; East Asian characters are twice as wide as others."""
     return 0.3 + sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.56 for c in text)
 
 
 def _tries(bubble: Bubble, font: float) -> Iterator[tuple[list[str], Box, float]]:
-    """Ways to write a name: its lines, its box, and a price for being less than ideal."""
+    """Ways to place a name: its lines, its box, and a penalty."""
     words = [shorten(word, 18) for word in bubble.name.split(" · ")[:3]]
     x, y, r = bubble.x, bubble.y, bubble.r
-    for lines, dear in ((words, 0.0), (words[:2], 0.02), (words[:1], 0.04)):
+    for lines, penalty in ((words, 0.0), (words[:2], 0.02), (words[:1], 0.04)):
         half = max(map(_width, lines)) * font / 2
         high = len(lines) * _LEADING * font / 2
         out = max(0.0, math.hypot(half, high) / max(r, 1.0) - 1.05)  # sticks out of its bubble
-        yield lines, Box(x - half, y - high, x + half, y + high), dear + 0.2 * min(out, 1.0)
+        yield lines, Box(x - half, y - high, x + half, y + high), penalty + 0.2 * min(out, 1.0)
     for line in (shorten(" · ".join(words), 30), words[0]):
         half, high = _width(line) * font / 2, _LEADING * font / 2
         for cx, cy in (
@@ -216,7 +216,7 @@ def _free(box: Box, taken: list[Box]) -> bool:
 
 
 def _covered(box: Box, place: npt.NDArray[np.float64], own: int) -> float:
-    """Share of the label that lies on other bubbles (each taken as its inner square)."""
+    """Share of the label that covers other bubbles (each approximated by its inner square)."""
     x, y, half = place[:, 0], place[:, 1], place[:, 2] * 0.85
     across = np.minimum(box.right, x + half) - np.maximum(box.left, x - half)
     down = np.minimum(box.bottom, y + half) - np.maximum(box.top, y - half)

@@ -1,8 +1,8 @@
-"""The report page: the dict of `data.py` in, one HTML document out that needs nothing else.
+"""The report page: the data of `data.py` in, one self-contained HTML document out.
 
-The texts in it are other people's. Four things keep them texts: `clean.tame` (controls and
-direction overrides made visible), jinja2's autoescape, a script that only sets `textContent`, and
-a content policy that lets no script or style run but the two inlined here, known by their hash.
+It shows other people's texts. Four things prevent them from acting as code: `clean.printable` (makes
+control characters and direction overrides visible), jinja2's autoescape, a script that only sets
+`textContent`, and a content security policy that allows only the inlined style and script, by hash.
 """
 
 from __future__ import annotations
@@ -23,48 +23,48 @@ from markupsafe import Markup
 
 from coterie._disk import write_atomically
 from coterie.report import drawing, view
-from coterie.report.clean import shorten, tame
+from coterie.report.clean import printable, shorten
 from coterie.report.schema import Cluster, Report
 
 MOST_BYTES = 3_000_000  # of a page
-FIRST_CARDS = 50  # in the page itself; the script builds the others when asked
+FIRST_CARDS = 50  # in the page itself; the script builds the others on demand
 FIRST_OUTLIERS = 20
 FIRST_ROWS = 20  # of the table in a notebook
 _COLOURS = ("#4f7cac", "#c0653f", "#5b8e7d", "#8e5b8a", "#b59b3b", "#6b7280")
 _DATA = "@@coterie-data@@"
-# (characters of an example, words of a cluster) that the script gets, as many as the page has room for
+# (characters of an example, words of a cluster) for the script; the first that fits the page is used
 _CUTS = [(n, view.MOST_WORDS) for n in (400, 300, 220, 160, 110, 70, 40, 20, 0)] + [(0, 4), (0, 1)]
 
 
 def render(data: Report) -> str:
-    """One offline HTML page. Write it as UTF-8."""
+    """Render the report as one offline HTML page, to be written as UTF-8."""
     n_clusters = len(data["clusters"])
-    data = view.tamed(data)
+    data = view.shown(data)
     cards = view.cards(data["clusters"])
     page = _environment().get_template("page.html").render(_context(data, cards, n_clusters))
-    # The data come last in the page, and what a text holds comes before: the last mark is ours.
+    # The data are at the end of the page, after all texts, so the last mark is ours.
     before, _, after = page.rpartition(_DATA)
     room = MOST_BYTES - len(before.encode()) - len(after.encode())
     return before + _embedded(cards, room) + after
 
 
 def render_map(data: Report) -> str:
-    """The picture of the clusters alone, as an SVG document."""
-    shown = drawing.bubbles(view.tamed(data)["clusters"])
+    """Render only the map of the clusters, as an SVG document."""
+    shown = drawing.bubbles(view.shown(data)["clusters"])
     labels = drawing.labels(shown, font=13, most=40)
     template = _environment().get_template("picture.svg")
     return template.render(bubbles=shown, wide_labels=labels, drawing=drawing, colours=_COLOURS)
 
 
 def render_summary(data: Report) -> str:
-    """The first clusters as a small HTML table, for a notebook."""
-    data = view.tamed(data)
+    """Render the first clusters as a small HTML table, for notebooks."""
+    data = view.shown(data)
     first = [
         {
             "id": c["id"],
             "name": c["name"],
             "size": c["size"],
-            "example": str(tame(shorten(_text(c), 120))),
+            "example": str(printable(shorten(_text(c), 120))),
         }
         for c in data["clusters"][:FIRST_ROWS]
     ]
@@ -77,7 +77,7 @@ def _text(cluster: Cluster) -> str:
 
 
 class Picture(NamedTuple):
-    """An SVG that a notebook shows by itself."""
+    """An SVG picture that notebooks display."""
 
     svg: str
 
@@ -85,12 +85,12 @@ class Picture(NamedTuple):
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file that browsers and word processors open."""
+        """Write the picture to an SVG file."""
         write_atomically(Path(path), self.svg.encode("utf-8", "replace"))
 
 
 def policy() -> str:
-    """The page's content policy: nothing loads, and only our style and script are obeyed."""
+    """The content security policy of the page: it loads nothing, and allows only our style and script."""
     style, script = _static("report.css").hash, _static("report.js").hash
     return (
         f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:; "
@@ -99,7 +99,7 @@ def policy() -> str:
 
 
 class Static(NamedTuple):
-    """A file that goes into the page as it is, and its hash for the content policy."""
+    """A file that is inlined into the page, and its hash for the content security policy."""
 
     text: str
     hash: str
@@ -107,7 +107,7 @@ class Static(NamedTuple):
 
 @lru_cache
 def _static(name: str) -> Static:
-    # read_text gives \n for any line end, as the browser does before it hashes
+    # read_text converts line ends to \n, as browsers do before hashing
     text = "\n" + files("coterie.report").joinpath("static", name).read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Static(text, f"sha256-{digest}")
@@ -150,7 +150,7 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
         "drawing": drawing,
         "plots": drawing.plots(data["trace"]),
         "outliers": view.outliers(data["outliers"], {card.id for card in cards}),
-        "policy": Markup(policy()),  # our own text; the quotes in it must stay quotes
+        "policy": Markup(policy()),  # our own text; its quotes must not be escaped
         "css": Markup(_static("report.css").text),
         "js": Markup(_static("report.js").text),
         "icon": "data:image/svg+xml;base64," + base64.b64encode(icon).decode(),
@@ -159,7 +159,7 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
 
 
 def _embedded(cards: list[view.Card], room: int) -> str:
-    """The cards as JSON for the script, examples cut shorter until the page keeps its limit."""
+    """The cards as JSON for the script, with examples shortened until the page is small enough."""
     text = _json(cards, *_CUTS[0])
     if len(text.encode()) <= room:
         return text
@@ -178,7 +178,7 @@ def _json(cards: list[view.Card], chars: int, words: int) -> str:
         allow_nan=False,
         separators=(",", ":"),
     )
-    # JSON may hold these only inside strings, where \u.... means the same
+    # in JSON these can only occur inside strings, where \u.... is equivalent
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text

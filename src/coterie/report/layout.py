@@ -1,12 +1,12 @@
-"""Where clusters lie on the picture: word distributions in, a place in the unit square out.
+"""Positions of the clusters on the map: word distributions in, points in the unit square out.
 
-Clusters that use the same words lie near each other, bubbles do not overlap, and the same
-input gives the same picture: nothing here is random.
+Clusters that use similar words are close to each other, bubbles do not overlap, and the same input
+gives the same map: nothing here is random.
 
-Classical scaling alone puts hundreds of clusters of short texts into one heap, because nearly all
-distances are close to 1; it only gives the start here. From it t-SNE (van der Maaten & Hinton
-2008) pulls the nearest neighbours together, which is what a reader looks for. Then overlaps are
-pushed apart.
+Classical scaling alone would put hundreds of clusters of short texts into one heap, because nearly
+all distances are close to 1; here it only provides the start. Then t-SNE (van der Maaten & Hinton
+2008) moves nearest neighbours together, which is what readers look for. Finally, overlapping bubbles
+are pushed apart.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.intp]
 
-ASPECT = 0.625  # height of the picture by its width
-MOST = 1000  # clusters placed by the full method; the cost grows with the square
+ASPECT = 0.625  # height of the picture divided by its width
+MOST = 1000  # clusters placed by the full method; its cost is quadratic
 _FILL = 0.36  # share of the picture that bubbles cover
 _LARGEST, _SMALLEST = 0.115, 0.0035  # radii, in picture widths
 _GAP = 0.002  # between two bubbles
 
 
 def positions(distances: npt.ArrayLike, sizes: npt.ArrayLike) -> Floats:
-    """Places (clusters, 2) in 0..1 from a matrix of distances and the clusters' sizes.
+    """Positions (clusters, 2) in 0..1, from a matrix of distances and the sizes of the clusters.
 
-    x runs left to right over the picture's width, y top to bottom over its height. Beyond
-    `MOST` clusters the largest are placed and the others lie where their nearest one lies.
+    x goes from left to right over the width of the picture, y from top to bottom over its height. With
+    more than `MOST` clusters, the largest are placed, and each other one gets the position of its
+    nearest.
     """
     far = np.asarray(distances, np.float64)
     size = np.asarray(sizes, np.float64)
@@ -75,7 +76,7 @@ def radii(sizes: npt.ArrayLike) -> Floats:
         return size
     root = np.sqrt(size / max(float(size.sum()), 1.0) * (_FILL * ASPECT / np.pi))
     root *= min(1.0, _LARGEST / max(float(root.max()), 1e-9))
-    # Raising many tiny bubbles to the least visible size may fill the picture: then that shrinks.
+    # Many tiny bubbles of the minimum size could fill the picture; then the minimum shrinks.
     least = min(_SMALLEST, float(np.sqrt(_FILL * ASPECT / np.pi / size.size)))
     return np.maximum(root, least)
 
@@ -113,11 +114,13 @@ def _classical(far: Floats) -> Floats:
 
 
 def _neighbours(far: Floats, start: Floats) -> Floats:
-    """A short t-SNE run from `start`, in single precision: it is a picture."""
+    """A short t-SNE run from `start`; single precision is enough for a picture."""
     n = far.shape[0]
     one, two, near = _affinities(far, max(2, min(12, n // 3)))
     place = (start / max(float(np.abs(start).max()), 1e-12) * 1e-2).astype(np.float32)
-    place += (1e-4 * _spiral(n)).astype(np.float32)  # equal places would move as one forever
+    place += (1e-4 * _spiral(n)).astype(
+        np.float32
+    )  # otherwise equal positions would never separate
     speed, gain = np.zeros_like(place), np.ones_like(place)
     kernel = np.empty((n, n), np.float32)
     left, right = np.ones((n, 4), np.float32), np.ones((4, n), np.float32)
@@ -144,7 +147,7 @@ def _neighbours(far: Floats, start: Floats) -> Floats:
 
 
 def _affinities(far: Floats, neighbours: int) -> tuple[Ints, Ints, Singles]:
-    """Pairs of near clusters with their weights; each row's width is found by bisection."""
+    """Pairs of close clusters with their weights; the width of each row is found by bisection."""
     n = far.shape[0]
     count = min(n - 1, 3 * neighbours)
     alone = far.copy()
@@ -152,7 +155,7 @@ def _affinities(far: Floats, neighbours: int) -> tuple[Ints, Ints, Singles]:
     other = np.argsort(alone, axis=1, kind="stable")[:, :count]
     square = np.take_along_axis(alone, other, 1) ** 2
     square -= square[:, :1]
-    low, high = np.full(n, -3.0), np.full(n, 14.0)  # ln of the sharpness
+    low, high = np.full(n, -3.0), np.full(n, 14.0)  # log of the precision
     for _ in range(20):
         middle = (low + high) / 2.0
         sharp = np.exp(middle)
@@ -161,13 +164,13 @@ def _affinities(far: Floats, neighbours: int) -> tuple[Ints, Ints, Singles]:
         entropy = np.log(total) + sharp * (square * weight).sum(1) / total
         wide = entropy > np.log(neighbours)
         low, high = np.where(wide, middle, low), np.where(wide, high, middle)
-    # Each pair is seen from both ends, so its halves add up to the symmetric weight.
+    # Each pair occurs in both directions, so its halves add up to the symmetric weight.
     weight /= total[:, None] * (2.0 * n)
     return np.repeat(np.arange(n), count), other.ravel(), weight.ravel().astype(np.float32)
 
 
 def _turned(place: Floats, size: Floats) -> Floats:
-    """The long side across the picture, the largest cluster to the upper left."""
+    """Rotate the long side to the width, and put the largest cluster at the upper left."""
     place = place - place.mean(0)
     _, axes = np.linalg.eigh(place.T @ place)
     place = place @ axes[:, ::-1]
@@ -176,7 +179,7 @@ def _turned(place: Floats, size: Floats) -> Floats:
 
 
 def _framed(place: Floats, radius: Floats) -> Floats:
-    """Stretched over the picture (1 x ASPECT), each bubble inside."""
+    """Stretch over the picture (1 x ASPECT), with each bubble inside."""
     low, high = np.quantile(place, [0.01, 0.99], axis=0)
     unit = np.clip((place - low) / np.maximum(high - low, 1e-12), 0.0, 1.0)
     unit[:, high - low < 1e-9] = 0.5
@@ -186,7 +189,7 @@ def _framed(place: Floats, radius: Floats) -> Floats:
 
 
 def _apart(place: Floats, radius: Floats) -> Floats:
-    """Push overlapping bubbles apart, inside the frame; the smaller one yields."""
+    """Push overlapping bubbles apart, within the frame; the smaller one moves more."""
     n = radius.size
     rim = radius[:, None] + _GAP
     place = place + 1e-5 * _spiral(n)
@@ -213,7 +216,7 @@ def _apart(place: Floats, radius: Floats) -> Floats:
 
 
 def _close(place: Floats, radius: Floats, reach: float = 0.02) -> tuple[Ints, Ints]:
-    """Pairs of bubbles that overlap or are less than `reach` from it."""
+    """Pairs of bubbles that overlap or are closer than `reach`."""
     x, y, r = place[:, 0], place[:, 1], radius
     square = np.subtract.outer(x, x) ** 2 + np.subtract.outer(y, y) ** 2
     one, two = np.nonzero(np.triu(square < (np.add.outer(r, r) + reach) ** 2, 1))
@@ -221,6 +224,6 @@ def _close(place: Floats, radius: Floats, reach: float = 0.02) -> tuple[Ints, In
 
 
 def _spiral(n: int) -> Floats:
-    """Directions that all differ, by the golden angle."""
+    """Distinct directions, from the golden angle."""
     angle = np.arange(n) * 2.39996
     return np.stack([np.cos(angle), np.sin(angle)], 1)

@@ -1,7 +1,7 @@
-"""The plain dict a report is made from: what `data.py` makes and `html.py` shows.
+"""The plain dict from which a report is made: `data.py` creates it, `html.py` shows it.
 
-Everything is str, int, float, bool, None, list or dict, so it is also what `json.dumps` takes.
-Texts are as the user wrote them: cleaning and escaping is the page's work, not the dict's.
+All values are str, int, float, bool, None, list or dict, so it can be passed to `json.dumps`. Texts are
+unchanged; the page cleans and escapes them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import TypedDict
 
 
 class Overview(TypedDict):
-    """The numbers of the first screen."""
+    """The numbers at the top of the page."""
 
-    documents: int  # all rows, those without words too
+    documents: int  # all rows, including those without words
     without_words: int
     clusters: int
     words: int  # counted each time they occur
@@ -21,11 +21,11 @@ class Overview(TypedDict):
     settled: bool
     reason: str  # one sentence: why the run ended
     seconds: float
-    agreement: float  # share of texts whose cluster is also their best one when scored again
+    agreement: float  # share of texts for which predict gives the same cluster
 
 
 class Setting(TypedDict):
-    """A choice and its reason."""
+    """A setting and the reason for its value."""
 
     name: str
     value: str
@@ -33,7 +33,7 @@ class Setting(TypedDict):
 
 
 class Word(TypedDict):
-    """A word of a cluster, the most distinguishing first."""
+    """A word of a cluster; the most distinctive comes first."""
 
     word: str
     weight: float  # 0..1, 1 for the strongest of its cluster
@@ -44,7 +44,7 @@ class Part(TypedDict):
     """A piece of an example. The parts of an example, joined, are its text."""
 
     text: str
-    weight: float  # 0 or less: an ordinary word; 1: as telling as words get
+    weight: float  # 0 or less: not distinctive; 1: most distinctive
 
 
 class Example(TypedDict):
@@ -70,7 +70,7 @@ class Cluster(TypedDict):
 
 
 class Sweep(TypedDict):
-    """What one pass over the texts did."""
+    """The record of one pass over the texts."""
 
     sweep: int
     clusters: int
@@ -80,7 +80,7 @@ class Sweep(TypedDict):
 
 
 class Outlier(TypedDict):
-    """A text that fits nowhere well, the strangest first."""
+    """A text that fits no cluster well; the worst fit comes first."""
 
     row: str
     text: str
@@ -89,7 +89,7 @@ class Outlier(TypedDict):
 
 
 class Report(TypedDict):
-    """Everything a page shows."""
+    """Everything that the page shows."""
 
     title: str
     version: str

@@ -1,7 +1,7 @@
-"""The dict as the page says it: numbers written out, texts shortened, weights as levels.
+"""The report data as it is shown: formatted numbers, shortened texts, weights as levels.
 
-`cards` gives what the card template and the script both read, so a card looks the same whoever
-builds it. Nothing here knows HTML.
+The card template and the script both use the output of `cards`, so a card looks the same whichever
+builds it. This module knows nothing about HTML.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from coterie.report import drawing
-from coterie.report.clean import shorten, tame
+from coterie.report.clean import printable, shorten
 from coterie.report.schema import Cluster, Example, Outlier, Overview, Report
 
 MOST_CLUSTERS = 1500
@@ -23,7 +23,7 @@ TEXT_CHARS = 400
 NAME_CHARS = 80
 WORD_CHARS = 40
 ROW_CHARS = 40
-LEVELS = 4  # strengths of the highlighter in the style sheet
+LEVELS = 4  # levels of highlighting in the style sheet
 
 Piece = tuple[str, int]  # text and level, 0 = not highlighted
 
@@ -57,42 +57,42 @@ class Card(NamedTuple):
     quotes: list[Quote]
 
 
-def tamed(data: Report) -> Report:
-    """The dict with texts safe to look at and the largest clusters first, no more than shown.
+def shown(data: Report) -> Report:
+    """The part of the data that is shown, largest clusters first, with control characters visible.
 
-    Examples are left as they are: they have so many parts that `cards` does it after joining.
+    Examples are not changed here: they have many parts, so `cards` does it after joining them.
     """
     largest = sorted(data["clusters"], key=lambda cluster: -cluster["size"])[:MOST_CLUSTERS]
     clusters: list[Cluster] = [
         {
             **cluster,
-            "name": shorten(tame(cluster["name"][: NAME_CHARS + 1]), NAME_CHARS),
-            "words": tame(cluster["words"][:MOST_WORDS]),
+            "name": shorten(printable(cluster["name"][: NAME_CHARS + 1]), NAME_CHARS),
+            "words": printable(cluster["words"][:MOST_WORDS]),
         }
         for cluster in largest
     ]
     return {
-        "title": tame(data["title"]),
-        "version": tame(data["version"]),
-        "notes": tame(data["notes"]),
-        "overview": tame(data["overview"]),
-        "settings": tame(data["settings"]),
+        "title": printable(data["title"]),
+        "version": printable(data["version"]),
+        "notes": printable(data["notes"]),
+        "overview": printable(data["overview"]),
+        "settings": printable(data["settings"]),
         "clusters": clusters,
         "trace": data["trace"],
-        "outliers": tame(data["outliers"][:MOST_OUTLIERS]),
+        "outliers": printable(data["outliers"][:MOST_OUTLIERS]),
     }
 
 
 def cards(clusters: Sequence[Cluster]) -> list[Card]:
-    """Tamed clusters as cards."""
+    """The clusters from `shown` as cards."""
     tones = drawing.tone_of(clusters)
     return [_card(cluster, tones[cluster["id"]]) for cluster in clusters]
 
 
 def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
-    """Cards as short JSON lists for the script, each quote cut to `chars` characters.
+    """Cards as compact JSON lists for the script, each quote shortened to `chars` characters.
 
-    A plain piece is its text alone; only highlighted ones carry their level.
+    A piece without highlighting is just its text; a highlighted piece also has its level.
     """
     return [
         [
@@ -112,7 +112,7 @@ def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
 
 
 def cut(pieces: list[Piece], chars: int) -> list[Piece]:
-    """The first `chars` characters, with an ellipsis where more was left out.
+    """The first `chars` characters, followed by an ellipsis if there were more.
 
     >>> cut([("pay ", 0), ("card", 3), (" today", 0)], 6)
     [('pay ', 0), ('ca', 3), ('…', 0)]
@@ -120,15 +120,15 @@ def cut(pieces: list[Piece], chars: int) -> list[Piece]:
     kept: list[Piece] = []
     for text, level in pieces:
         if len(text) > chars:
-            head = text[:chars].rstrip()
-            return [*kept, *([(head, level)] if head else []), ("…", 0)]
+            start = text[:chars].rstrip()
+            return [*kept, *([(start, level)] if start else []), ("…", 0)]
         kept.append((text, level))
         chars -= len(text)
     return kept
 
 
 def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
-    """The outliers' rows of the table."""
+    """The rows of the outlier table."""
     return [
         {
             "row": shorten(row["row"], ROW_CHARS),
@@ -141,7 +141,7 @@ def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
 
 
 def spread(clusters: Sequence[Cluster]) -> str:
-    """A sentence on how the texts spread over the clusters; empty where there is nothing to say."""
+    """A sentence about the sizes of the clusters; empty if there is only one."""
     sizes = sorted((cluster["size"] for cluster in clusters), reverse=True)
     total = sum(sizes)
     if len(sizes) < 2 or not total:
@@ -150,20 +150,21 @@ def spread(clusters: Sequence[Cluster]) -> str:
     if half == 1:
         return f"The largest cluster alone holds {percent(sizes[0] / total)} of them."
     first = f"The largest cluster holds {percent(sizes[0] / total)} of them"
-    return f"{first}; the {half:,} largest together hold half."
+    return f"{first}; the {half:,} largest hold half of them together."
 
 
 def coverage(overview: Overview) -> str:
-    """How many texts could be used, in words."""
+    """A sentence about how many texts have words."""
     without = overview["without_words"]
     if not without:
-        return "Every text had words to go by."
-    has = "text has" if without == 1 else "texts have"
-    return f"{without:,} {has} no usable words and belong to no cluster (cluster -1)."
+        return "Every text has usable words."
+    if without == 1:
+        return "1 text has no usable words and belongs to no cluster (cluster -1)."
+    return f"{without:,} texts have no usable words and belong to no cluster (cluster -1)."
 
 
 def percent(share: float) -> str:
-    """A share in percent, never rounded to a false 0 or 100.
+    """A share in percent; only an exact 0 or 1 is shown as 0% or 100%.
 
     >>> percent(0.123), percent(0.0001), percent(0.9999), percent(1.0)
     ('12%', '<0.1%', '>99.9%', '100%')
@@ -179,7 +180,7 @@ def percent(share: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them.
+    """Seconds in a readable form.
 
     >>> duration(0.034), duration(12.3), duration(130), duration(7300)
     ('0.034 s', '12 s', '2 min 10 s', '2 h 1 min')
@@ -217,7 +218,7 @@ def _card(cluster: Cluster, tone: int) -> Card:
 
 def _quote(example: Example) -> Quote:
     top = max([1.0, *(p["weight"] for p in example["parts"] if p["weight"] < math.inf)])
-    joined: list[tuple[list[str], int]] = []  # neighbours of one level in one piece
+    joined: list[tuple[list[str], int]] = []  # neighbouring parts of the same level form one piece
     room = TEXT_CHARS
     for part in example["parts"]:
         text = part["text"]
@@ -231,9 +232,9 @@ def _quote(example: Example) -> Quote:
             break
     pieces = cut([("".join(texts), level) for texts, level in joined], TEXT_CHARS)
     return Quote(
-        shorten(tame(example["row"]), ROW_CHARS),
+        shorten(printable(example["row"]), ROW_CHARS),
         percent(example["probability"]),
-        [(tame(text), level) for text, level in pieces],
+        [(printable(text), level) for text, level in pieces],
     )
 
 

@@ -1,8 +1,8 @@
-"""Seeds: topics known before, from whatever the user has, and then in a corpus' own words.
+"""Seeds: topics that the user expects.
 
-In: a dict, pairs, a yaml, json or csv file, or a fitted model. Out: `Seeds`, parsed and checked while
-no corpus is known yet; and from it, by `encode`, the N0_kw and alpha0_k of TSDPMM's seeded Pólya urn
-(Hu et al., EMNLP 2015).
+In: a dict, pairs, a yaml, json or csv file, or a fitted model. Out: `Seeds`, parsed and checked before
+the corpus is known. `encode` then turns them into N0_kw and alpha0_k of TSDPMM's seeded Pólya urn
+(Hu et al., EMNLP 2015), in the vocabulary of a corpus.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from coterie.model import Model
 from coterie.seeds import _files, _models
 from coterie.seeds._values import Entry, Term, as_number, confidence, parse, short
 
-REPEAT = 10  # times a description counts, since descriptions are sparse (TSDPMM 3.2)
-MOST = 2**31 - 1  # of one word: counts are kept as int32
+REPEAT = 10  # how often a description counts, since descriptions are sparse (TSDPMM 3.2)
+MOST = 2**31 - 1  # maximum count of a word: counts are stored as int32
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 class EncodedSeeds(NamedTuple):
-    """Seeds in the words of a corpus: pseudo-counts as a CSR, seeds x words."""
+    """Seeds in the vocabulary of a corpus: pseudo-counts as a CSR matrix, seeds x words."""
 
     names: tuple[str, ...]
     weight: Floats  # (seeds,) alpha0_k
     ptr: Ints  # (seeds + 1,)
     word: npt.NDArray[np.int32]  # ascending and distinct within a seed
-    count: Floats  # type: ignore[assignment]  # N0_kw > 0; nobody counts in this tuple
+    count: Floats  # type: ignore[assignment]  # N0_kw > 0; hides tuple.count, which is not used
     unknown: tuple[tuple[str, ...], ...]  # words of each seed that the corpus does not know
     left_out: tuple[str, ...] = ()  # clusters of a seed model that have no known word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seeds:
-    """Seeds as they were given: a name, a confidence (alpha0) and terms with pseudo-counts each."""
+    """Parsed seeds: each has a name, a confidence (alpha0), and terms with pseudo-counts."""
 
     names: tuple[str, ...]
     weight: Floats  # (seeds,) alpha0_k
@@ -54,16 +54,16 @@ class Seeds:
     ptr: Ints  # (seeds + 1,) which terms, as a CSR in the order given
     term: Ints
     amount: Floats
-    source: str = "given"  # "model": clusters with words; "columns": clusters of a bare matrix
+    source: str = "given"  # or "model" (clusters with words), or "columns" (without a vocabulary)
     owner: str = "seeds"
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        """How many seeds."""
+        """Number of seeds."""
         return len(self.names)
 
     def __repr__(self) -> str:
-        """The first few, with how many terms each has."""
+        """Show the first few seeds, with their numbers of terms."""
         shown = [
             f"{short(name)} ({n:,} {'term' if n == 1 else 'terms'})"
             for name, n in zip(self.names[:4], np.diff(self.ptr), strict=False)
@@ -78,12 +78,12 @@ class Seeds:
         n_words: int | None = None,
         cut_all: Callable[[Sequence[str]], list[list[str]]] | None = None,
     ) -> EncodedSeeds:
-        """The seeds in a corpus' words.
+        """Encode the seeds in the vocabulary of a corpus.
 
-        A word is looked up as it is, then as `cut` cuts it; texts are cut; token lists are looked up
-        as they are. With `words` None the corpus is a bare matrix of `n_words` columns, and the
-        seeds must name columns. What the corpus does not know is in `unknown`, and in no count.
-        `cut_all` cuts many texts at once, where that is quicker.
+        A word is looked up as it is, and otherwise split with `cut`; texts are split; token lists are
+        looked up as they are. If `words` is None, the corpus is a matrix of `n_words` columns without
+        a vocabulary, and the seeds must use column numbers. Words that the corpus does not contain are
+        listed in `unknown` and not counted. `cut_all` splits many texts at once, which may be faster.
         """
         if words is None:
             found = self._columns(n_words)
@@ -114,13 +114,13 @@ class Seeds:
     def _ids(
         self, words: Sequence[str], cut_all: Callable[[Sequence[str]], list[list[str]]]
     ) -> list[tuple[list[int], list[str]]]:
-        """For each term its known words (ids, repeats and all) and those unknown."""
+        """For each term, the ids of its known words (with repeats), and its unknown words."""
         if self.source == "columns":
             raise InvalidInput(
                 "The model in "
                 + self.owner
-                + " was fitted on a matrix without words, so its clusters say"
-                " nothing about texts; fit it with vocabulary=, or on the texts."
+                + " was fitted on a matrix without a vocabulary, so its clusters cannot be used for"
+                " texts. Fit it with vocabulary=, or on the texts."
             )
         id_of = {word: i for i, word in enumerate(words)}
         known = [kind != "text" and str(value) in id_of for kind, value in self.terms]
@@ -136,19 +136,19 @@ class Seeds:
             parts = [text] if is_known or kind == "token" else parts_of[text]
             ids = [id_of[part] for part in parts if part in id_of]
             missing = [part for part in parts if part not in id_of]
-            if kind == "word" and not ids:  # said in the user's own way
+            if kind == "word" and not ids:  # as the user wrote it
                 missing = [text]
             found.append((ids, missing))
         return found
 
     def _columns(self, n_words: int | None) -> list[tuple[list[int], list[str]]]:
-        """For each term its column of a bare matrix, or the number as unknown."""
+        """For each term, its column of a matrix without a vocabulary, or its number as unknown."""
         if self.source == "model":
             raise InvalidInput(
                 "The model in "
                 + self.owner
-                + " knows words, but the corpus is a matrix without words; say"
-                " what the words of the columns are (vocabulary=)."
+                + " has words, but the corpus is a matrix without a vocabulary. Pass the words of its"
+                " columns with vocabulary=."
             )
         found: list[tuple[list[int], list[str]]] = []
         for i, (kind, value) in enumerate(self.terms):
@@ -158,9 +158,8 @@ class Seeds:
                 raise InvalidInput(
                     f"Seed {short(self.names[k])} in "
                     + self.owner
-                    + f" has {short(value)}, but the corpus is"
-                    " a matrix without words; give column numbers, or the words of the columns"
-                    " (vocabulary=)."
+                    + f" contains {short(value)}, but the corpus is a matrix without a vocabulary. Use"
+                    " column numbers, or pass the words of the columns with vocabulary=."
                 )
             column = int(number) if len(number) < 19 else -1
             there = 0 <= column < (MOST if n_words is None else n_words)
@@ -168,7 +167,7 @@ class Seeds:
         return found
 
     def _unknown(self, missing: list[list[str]]) -> list[tuple[str, ...]]:
-        """Of each seed the unknown words, in order, each once."""
+        """The unknown words of each seed, in order and without repeats."""
         lacking = np.fromiter(map(len, missing), np.int64, len(missing))[self.term] > 0
         return [
             tuple(dict.fromkeys(w for i in self.term[a:b][lacking[a:b]] for w in missing[i]))
@@ -176,22 +175,24 @@ class Seeds:
         ]
 
     def _check_known(self, kept: Ints, unknown: list[tuple[str, ...]]) -> None:
-        """Refuse a seed without known words; a model's topics may be gone, but not all of them."""
+        """Raise an error if a seed has no known words; for a model, only if this is true of all."""
         if self.source != "given":
             if kept.size == 0:
                 raise InvalidInput(
                     "The model in "
                     + self.owner
-                    + f" shares no word with the corpus ({_few(unknown[0])} and"
-                    " the others are unknown); use a model of texts cut in the same way."
+                    + f" shares no word with the corpus ({_few(unknown[0])} and the others are unknown)."
+                    " Use a model of texts that were split into words in the same way."
                 )
             return
         k = int(np.setdiff1d(np.arange(len(self)), kept)[0])
         own = self.term[self.ptr[k] : self.ptr[k + 1]]
         said = unknown[k] or [str(self.terms[i].value) for i in own]
         raise InvalidInput(
-            f"Seed {short(self.names[k])} in " + self.owner + f" has no word that the corpus knows"
-            f" ({_few(said)}); give it words that occur there, or leave it out."
+            f"Seed {short(self.names[k])} in "
+            + self.owner
+            + " has no word that occurs in the corpus"
+            f" ({_few(said)}). Use words that occur there, or remove the seed."
         )
 
     def _check_sizes(self, counts: Any, kept: Ints, words: Sequence[str] | None) -> None:
@@ -201,8 +202,8 @@ class Seeds:
             word = int(counts.indices[i])
             raise InvalidInput(
                 f"Seed {short(self.names[kept[k]])} in " + self.owner + f" counts"
-                f" {short(word if words is None else words[word])} {counts.data[i]:.3g} times; coterie"
-                " counts up to 2^31 - 1 of one word: use smaller weights."
+                f" {short(word if words is None else words[word])} {counts.data[i]:.3g} times. The"
+                " maximum for a word is 2^31 - 1: use smaller weights."
             )
 
 
@@ -213,24 +214,25 @@ def read(
     weight: Any = 1.0,
     owner: str = "seeds",
 ) -> Seeds:
-    """Parse and check seeds, before any corpus is known.
+    """Parse and check seeds, before the corpus is known.
 
     Parameters
     ----------
     source : dict, pairs, path, fitted model or Seeds
-        A dict (or pairs) of names and seeds. A seed is a text; a list of words or phrases; a dict of
-        word -> pseudo-count; a list of token lists, counted as they are; or a dict with any of
-        `words`, `text`, `examples`, `weights`, `confidence` and `repeat`, which add up.
-        A path to a yaml, json, csv or tsv file of the same, or to a saved model. A model, or a
-        clustering: its clusters are the seeds (TSDPMM-L: yesterday's topics are today's seeds).
+        A dict (or pairs) of names and seeds. A seed is a text, a list of words or phrases, a dict of
+        word -> pseudo-count, a list of token lists (each token counts once per occurrence), or a dict
+        with any of `words`, `text`, `examples`, `weights`, `confidence` and `repeat`, which add up.
+        Or the path of a yaml, json, csv or tsv file with the same content, or of a saved model. Or a
+        model or clustering, whose clusters become the seeds (TSDPMM-L: yesterday's topics are today's
+        seeds).
     repeat : float
-        Times the words of a text or a list of words count: descriptions are sparse.
+        How often the words of a text or a list count, since descriptions are sparse.
     weight : float, dict or list
-        alpha0, the documents a seed is worth before any is seen: one number, name -> number, or one
-        a seed in order. A seed's own `confidence` comes first. What is `Seeds` already keeps the
-        `repeat` and `weight` it was read with.
+        alpha0, the number of documents a seed is worth: one number for all, name -> number, or one
+        number per seed in order. The `confidence` of a seed takes precedence. If the source is
+        `Seeds`, it keeps the `repeat` and `weight` it was read with.
     owner : str
-        What to call the source in errors.
+        The name of the source in error messages.
 
     Examples
     --------
@@ -247,13 +249,13 @@ def read(
     if isinstance(source, Seeds):
         if as_number(weight) != 1.0:
             raise InvalidInput(
-                owner + " were read before, each with its confidence; give the weights to"
-                " coterie.seeds.read(..., weight=)."
+                owner + " were already read, with their confidences. Pass the weights to"
+                " coterie.seeds.read(..., weight=) instead."
             )
         return source
     times = as_number(repeat)
     if times is None or not 0.0 < times < math.inf:
-        raise InvalidInput("repeat of " + owner + f" is {short(repeat)}; give a number above 0.")
+        raise InvalidInput("repeat of " + owner + f" is {short(repeat)}. Use a number above 0.")
     if isinstance(source, Mapping):
         entries = [Entry(name, value, owner) for name, value in source.items()]
         return _from_entries(entries, times, weight, owner)
@@ -277,8 +279,7 @@ def _from_entries(
             raise InvalidInput(
                 "Two seeds in "
                 + entry.where
-                + f" are called {short(seed.name)}; give every seed its own"
-                " name."
+                + f" are named {short(seed.name)}. Give every seed its own name."
             )
         named[seed.name] = entry._replace(name=seed.name)
         own.append(seed.confidence)
@@ -288,7 +289,7 @@ def _from_entries(
         ptr.append(len(term))
     if not named:
         raise InvalidInput(
-            "There are no seeds in " + owner + "; give at least one name with its words."
+            "There are no seeds in " + owner + ". Add at least one name with its words."
         )
     return Seeds(
         names=tuple(named),
@@ -303,7 +304,7 @@ def _from_entries(
 
 
 def _alpha0(entries: list[Entry], own: list[float | None], weight: Any, owner: str) -> Floats:
-    """The confidence of every seed: its own, else what `weight` says."""
+    """The confidence of every seed: its own, or otherwise the value from `weight`."""
     names = [entry.name for entry in entries]
     if isinstance(weight, Mapping):
         for name in weight:
@@ -311,8 +312,7 @@ def _alpha0(entries: list[Entry], own: list[float | None], weight: Any, owner: s
                 raise InvalidInput(
                     "The confidences (alpha0) for "
                     + owner
-                    + f" name {short(name)}, which is no seed; the"
-                    f" seeds are {_few(names)}.",
+                    + f" contain {short(name)}, which is not a seed. The seeds are {_few(names)}.",
                     parameter="seed_weight",
                 )
         by_name = {str(name): value for name, value in weight.items()}
@@ -323,8 +323,7 @@ def _alpha0(entries: list[Entry], own: list[float | None], weight: Any, owner: s
             raise InvalidInput(
                 f"There are {len(given)} confidences (alpha0) for the {len(names)} seeds in "
                 + owner
-                + ";"
-                " give one a seed, or one for all.",
+                + ". Use one per seed, or a single number for all.",
                 parameter="seed_weight",
             )
     else:
@@ -342,7 +341,9 @@ def _pairs(source: Any, owner: str) -> list[Entry]:
         if not isinstance(item, list | tuple) or len(item) != 2:
             raise InvalidInput(
                 _unknown_kind(
-                    f"Item {i} of " + owner + f" is {short(item)}, not a name with its words"
+                    f"Item {i} of "
+                    + owner
+                    + f" is {short(item)}, not a pair of a name and its words"
                 )
             )
     return [Entry(name, value, owner) for name, value in items]
@@ -350,7 +351,7 @@ def _pairs(source: Any, owner: str) -> list[Entry]:
 
 def _unknown_kind(what: str) -> str:
     return (
-        what + "; give a dict of names and words, pairs of them, a"
+        what + ". Use a dict of names and words, a list of such pairs, a"
         f" {', '.join(_files.ENDINGS[:-1])} or {_files.ENDINGS[-1]} file, or a fitted model."
     )
 
@@ -359,19 +360,18 @@ def _from_path(source: str | os.PathLike[str], repeat: float, weight: Any, owner
     path = Path(source)
     try:
         is_folder, is_there = path.is_dir(), path.exists()
-    except (OSError, ValueError):  # too long for a path, or with a character none may have
+    except (OSError, ValueError):  # too long for a path, or with an invalid character
         is_folder = is_there = False
     saved = _model_folder.find(path) if is_folder else None
     if saved is not None:
         return _from_model(*_models.from_folder(saved), weight, owner)
     if is_folder:
-        raise InvalidInput(f"The folder {short(str(path))} holds no saved model and is no file.")
+        raise InvalidInput(f"The folder {short(str(path))} does not contain a saved model.")
     if not is_there:
         raise InvalidInput(
             f"There is no file {short(str(source))} for "
             + owner
-            + "; check the path, or give a dict of"
-            " names and words."
+            + ". Check the path, or use a dict of names and words."
         )
     read = _files.read(path)
     return _from_entries(read.entries, repeat, weight, path.name, read.notes)
@@ -380,13 +380,15 @@ def _from_path(source: str | os.PathLike[str], repeat: float, weight: Any, owner
 def _from_model(model: Model, names: list[str], weight: Any, owner: str) -> Seeds:
     held = model.word_cluster.tocsc()
     cluster = np.repeat(np.arange(model.n_clusters), np.diff(held.indptr))
-    order = np.lexsort((held.indices, -held.data, cluster))  # what counts most comes first
+    order = np.lexsort((held.indices, -held.data, cluster))  # largest counts first
     if model.words is None:
         terms = tuple(Term("word", column) for column in range(model.urn.words.beta.size))
     else:
         terms = tuple(Term("word", word) for word in model.words)
     if model.n_clusters == 0:
-        raise InvalidInput("The model in " + owner + " has no clusters to take as seeds.")
+        raise InvalidInput(
+            "The model in " + owner + " has no clusters that could be used as seeds."
+        )
     entries = [Entry(name, None, owner) for name in names]
     return Seeds(
         names=tuple(names),
@@ -401,7 +403,7 @@ def _from_model(model: Model, names: list[str], weight: Any, owner: str) -> Seed
 
 
 def _matrix(ids: list[list[int]]) -> Any:
-    """Terms x words: how often each term holds each word."""
+    """Terms x words: how often each word occurs in each term."""
     ptr = np.zeros(len(ids) + 1, np.int64)
     np.cumsum([len(row) for row in ids], out=ptr[1:])
     word = np.fromiter((i for row in ids for i in row), np.int64, int(ptr[-1]))

@@ -1,7 +1,8 @@
-"""A yaml, json, csv or tsv file of seeds -> entries that know their lines. Runs no code from it.
+"""Reads seeds from yaml, json, csv or tsv files, with line numbers for errors. Runs no code from them.
 
-yaml and json: name -> text, words, weights, examples, as a dict in Python. csv: columns name, word
-and, if wanted, weight and confidence, a row a word; or name with words or text, a row a seed.
+yaml and json: name -> text, words, weights or examples, as in a Python dict. csv: either the columns
+name and word (optionally weight and confidence), one row per word; or name and words or text, one row
+per seed.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ from typing import Any, NamedTuple
 
 from coterie.errors import InvalidInput
 from coterie.seeds._values import MOST_CONFIDENCE, Entry, short
-from coterie.text._encodings import decode
+from coterie.text._encodings import ADVICE, decode
 
 ENDINGS = (".yaml", ".yml", ".json", ".csv", ".tsv")
 _COLUMNS = ("name", "word", "weight", "confidence", "words", "text")
 _number = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
-_Cells = dict[str, str]  # column -> what a row holds there
+_Cells = dict[str, str]  # column -> cell of a row
 
 
 class SeedFile(NamedTuple):
-    """What a file holds, and what to tell the user about how it was read."""
+    """The contents of a file, and notes for the user."""
 
     entries: list[Entry]
     notes: tuple[str, ...]
 
 
 def read(path: Path) -> SeedFile:
-    """The seeds of a file; whatever is wrong is said with file and line."""
+    """Read a file of seeds; errors name the file and the line."""
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise InvalidInput(
-            f"{short(path.name)} has an ending that seeds are not read from; give a"
-            f" {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]} file, or the folder of a saved model."
+            f"Seeds cannot be read from {short(path.name)}. Use a {', '.join(ENDINGS[:-1])} or"
+            f" {ENDINGS[-1]} file, or the folder of a saved model."
         )
     try:
         raw = path.read_bytes()
@@ -47,16 +48,16 @@ def read(path: Path) -> SeedFile:
     content, note = decode(raw, None, path.name)
     text = content.decode()
     if not text.strip():
-        raise InvalidInput(f"{path.name} is empty; write a name and some words for every seed.")
+        raise InvalidInput(f"{path.name} is empty. Write a name and some words for every seed.")
     if ending in (".yaml", ".yml"):
         entries = _yaml(text, path.name)
     elif ending == ".json":
         entries = _json(text, path.name)
     else:
         entries = _csv(text, path.name, "\t" if ending == ".tsv" else None)
-    # the note's advice is about a parameter that seeds do not have
-    said = () if note is None else (f"{note.partition(' (say ')[0]}.",)
-    return SeedFile(entries, said)
+    # the advice is about a parameter that seeds do not have
+    notes = () if note is None else (note.removesuffix(ADVICE).rstrip(),)
+    return SeedFile(entries, notes)
 
 
 # ---------------------------------------------------------------- yaml
@@ -76,39 +77,43 @@ def _yaml(text: str, file: str) -> list[Entry]:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1
         raise InvalidInput(
-            f"Line {line} of {file} is not YAML ({error.problem or error.context})."
+            f"Line {line} of {file} is not valid YAML ({error.problem or error.context})."
         ) from None
-    except yaml.YAMLError as error:  # a character that no YAML file may hold
+    except yaml.YAMLError as error:  # a character that is not allowed in YAML
         line = text.count("\n", 0, getattr(error, "position", 0)) + 1
-        raise InvalidInput(f"Line {line} of {file} holds a character YAML forbids.") from None
+        raise InvalidInput(
+            f"Line {line} of {file} contains a character that is not allowed in YAML."
+        ) from None
     except RecursionError:
-        raise InvalidInput(f"{file} is nested too deeply for a file of seeds.") from None
+        raise InvalidInput(f"{file} is nested too deeply for a seed file.") from None
 
 
 def _members(node: Any, file: str) -> list[tuple[str, Any, int]]:
-    """(key, node, line) of a mapping, each key once."""
+    """(key, node, line) of the members of a mapping; keys must be unique."""
     found: dict[str, tuple[str, Any, int]] = {}
     for key_node, value in node.value:
         line, key = key_node.start_mark.line + 1, key_node.value
         if not isinstance(key, str):
-            raise InvalidInput(f"Line {line} of {file} has a list for a name; names are strings.")
+            raise InvalidInput(
+                f"Line {line} of {file} has a list as a name. Names must be strings."
+            )
         if key in found:
             raise InvalidInput(
-                f"Line {line} of {file} has {short(key)} a second time (first in line"
-                f" {found[key][2]}); give every name once."
+                f"Line {line} of {file} repeats {short(key)} (first in line {found[key][2]}). Use every"
+                " name only once."
             )
         found[key] = (key, value, line)
     return list(found.values())
 
 
 def _from_node(node: Any, file: str, seen: set[int], in_list: bool = False) -> Any:
-    """Plain data. Words of a list stay as written: YAML would make False of "no", 750 of 12:30."""
+    """Plain data. Words in lists are kept as written: YAML would read "no" as False and 12:30 as 750."""
     import yaml
 
     if id(node) in seen:
         raise InvalidInput(
-            f"Line {node.start_mark.line + 1} of {file} is used again by an alias (*name), which files"
-            " of seeds do not have; write it out."
+            f"Line {node.start_mark.line + 1} of {file} is repeated by an alias (*name). Aliases are not"
+            " supported in seed files; write the words out."
         )
     seen.add(id(node))
     if isinstance(node, yaml.MappingNode):
@@ -116,7 +121,7 @@ def _from_node(node: Any, file: str, seen: set[int], in_list: bool = False) -> A
     if isinstance(node, yaml.SequenceNode):
         return [_from_node(item, file, seen, True) for item in node.value]
     text = str(node.value)
-    if in_list or node.style is not None:  # style: between quotes
+    if in_list or node.style is not None:  # style: quoted
         return text
     if text in ("", "~", "null"):
         return None
@@ -131,19 +136,21 @@ def _json(text: str, file: str) -> list[Entry]:
         found: dict[str, Any] = {}
         for key, value in pairs:
             if key in found:
-                raise InvalidInput(f"{file} has {short(key)} twice; give every name once.")
+                raise InvalidInput(f"{file} contains {short(key)} twice. Use every name only once.")
             found[key] = value
         return found
 
     try:
         content = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
-        raise InvalidInput(f"Line {error.lineno} of {file} is not JSON ({error.msg}).") from None
+        raise InvalidInput(
+            f"Line {error.lineno} of {file} is not valid JSON ({error.msg})."
+        ) from None
     except InvalidInput:
         raise
     except (ValueError, RecursionError):
         raise InvalidInput(
-            f"{file} is nested too deeply, or holds a number too long to read."
+            f"{file} is nested too deeply, or contains a number that is too long."
         ) from None
     if not isinstance(content, dict):
         raise InvalidInput(_not_a_dict(file))
@@ -152,7 +159,7 @@ def _json(text: str, file: str) -> list[Entry]:
 
 def _not_a_dict(file: str) -> str:
     return (
-        f"{file} does not map names to seeds; write the name of each seed, a colon and its words."
+        f"{file} does not map names to seeds. For each seed, write its name, a colon and its words."
     )
 
 
@@ -165,12 +172,12 @@ def _csv(text: str, file: str, separator: str | None) -> list[Entry]:
     _check_columns(columns, line, file)
     cells = _cells(rows, columns, file)
     if "word" in columns:
-        return _row_a_word(cells, file, separator)
-    return _row_a_seed(cells, file, separator)
+        return _one_row_per_word(cells, file, separator)
+    return _one_row_per_seed(cells, file, separator)
 
 
 def _rows(text: str, file: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """(line it begins in, cells) of every row that is not blank."""
+    """Yield (first line, cells) of every row that is not blank."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     while True:
         start = reader.line_num + 1
@@ -185,44 +192,44 @@ def _rows(text: str, file: str, separator: str) -> Iterator[tuple[int, list[str]
 
 
 def _check_columns(columns: list[str], line: int, file: str) -> None:
-    named = [column for column in columns if column]  # a nameless one is somebody's row numbers
+    named = [column for column in columns if column]  # a column without a name may be row numbers
     where = f"The header (line {line}) of {file}"
     for i, column in enumerate(named):
         if column not in _COLUMNS:
             raise InvalidInput(
-                f"{where} has the column {short(column)}; columns are name and word, with weight and"
-                " confidence if wanted, or name with words or text."
+                f"{where} has the unknown column {short(column)}. Use the columns name and word (and"
+                " optionally weight and confidence), or name and words or text."
             )
         if column in named[:i]:
             raise InvalidInput(f"{where} has the column {short(column)} twice.")
     if "name" not in named:
-        raise InvalidInput(f"{where} has no column called name.")
-    a_word, a_seed = "word" in named, "words" in named or "text" in named
-    if a_word == a_seed or ("weight" in named and not a_word):
+        raise InvalidInput(f"{where} has no column named name.")
+    per_word, per_seed = "word" in named, "words" in named or "text" in named
+    if per_word == per_seed or ("weight" in named and not per_word):
         raise InvalidInput(
-            f"{where} must have word (a row for each word, with weight if wanted) or else words or"
-            " text (a row for each seed)."
+            f"{where} must have either the column word (one row per word, optionally with a weight), or"
+            " the column words or text (one row per seed)."
         )
 
 
 def _cells(
     rows: Iterator[tuple[int, list[str]]], columns: list[str], file: str
 ) -> Iterator[tuple[int, _Cells]]:
-    """(line, cells by column) of every row, each with a name."""
+    """Yield (line, cells by column) of every row; each must have a name."""
     for line, row in rows:
         if any(cell.strip() for cell in row[len(columns) :]):
             raise InvalidInput(
-                f"Line {line} of {file} has {len(row)} cells, the header {len(columns)}; put words"
-                " that hold the separator between quotes."
+                f"Line {line} of {file} has {len(row)} cells, but the header has {len(columns)}. Put words"
+                " that contain the separator in quotes."
             )
         padded = [*row, *[""] * len(columns)]
         cells = {c: cell.strip() for c, cell in zip(columns, padded, strict=False) if c}
         if not cells["name"]:
-            raise InvalidInput(f"Line {line} of {file} has no name; say which seed it belongs to.")
+            raise InvalidInput(f"Line {line} of {file} has no name. Add the name of its seed.")
         yield line, cells
 
 
-def _row_a_word(rows: Iterator[tuple[int, _Cells]], file: str, separator: str) -> list[Entry]:
+def _one_row_per_word(rows: Iterator[tuple[int, _Cells]], file: str, separator: str) -> list[Entry]:
     found: dict[str, Entry] = {}
     for line, cells in rows:
         name, word = cells["name"], cells["word"]
@@ -235,7 +242,7 @@ def _row_a_word(rows: Iterator[tuple[int, _Cells]], file: str, separator: str) -
             what = f"{where} gives the word {short(word)} of seed {short(name)} a weight"
             weight = _as_number(cells["weight"], separator, f"{what} of")
             if not 0.0 <= weight < math.inf:
-                raise InvalidInput(f"{what} of {weight:g}; weights are numbers of 0 or more.")
+                raise InvalidInput(f"{what} of {weight:g}. Weights must be 0 or more.")
             spec["weights"][word] = spec["weights"].get(word, 0.0) + weight
         else:
             spec["words"].append(word)
@@ -243,21 +250,21 @@ def _row_a_word(rows: Iterator[tuple[int, _Cells]], file: str, separator: str) -
             given = _confidence(cells["confidence"], separator, where, name)
             if spec["confidence"] not in (None, given):
                 raise InvalidInput(
-                    f"{where} gives seed {short(name)} a confidence of {given:g}, after"
-                    f" {spec['confidence']:g} before; say one."
+                    f"{where} gives seed {short(name)} a confidence of {given:g}, but an earlier line says"
+                    f" {spec['confidence']:g}. Use only one."
                 )
             spec["confidence"] = given
     return list(found.values())
 
 
-def _row_a_seed(rows: Iterator[tuple[int, _Cells]], file: str, separator: str) -> list[Entry]:
+def _one_row_per_seed(rows: Iterator[tuple[int, _Cells]], file: str, separator: str) -> list[Entry]:
     found: dict[str, Entry] = {}
     for line, cells in rows:
         name, where = cells["name"], f"Line {line} of {file}"
         if name in found:
             raise InvalidInput(
-                f"{where} has the seed {short(name)} a second time (first in"
-                f" {found[name].where}); give every name once."
+                f"{where} repeats the seed {short(name)} (first in {found[name].where}). Use every name"
+                " only once."
             )
         spec: dict[str, Any] = {key: cells.get(key) or None for key in ("words", "text")}
         if cells.get("confidence"):
@@ -270,12 +277,12 @@ def _confidence(cell: str, separator: str, where: str, name: str) -> float:
     what = f"{where} gives seed {short(name)} a confidence (alpha0)"
     value = _as_number(cell, separator, f"{what} of")
     if not 0.0 < value <= MOST_CONFIDENCE:
-        raise InvalidInput(f"{what} of {value:g}; give a number above 0 (1e100 at most).")
+        raise InvalidInput(f"{what} of {value:g}. Use a number above 0 and at most 1e100.")
     return value
 
 
 def _as_number(cell: str, separator: str, what: str) -> float:
-    """The number in a cell; with a decimal comma where commas do not separate."""
+    """Parse a number; a decimal comma is allowed unless commas separate the cells."""
     try:
         return float(cell.replace(",", ".") if separator != "," else cell)
     except ValueError:

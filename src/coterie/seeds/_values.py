@@ -1,7 +1,7 @@
-"""What a user may write for one seed -> terms to look up, each with its pseudo-count.
+"""Parses the description of one seed into terms with pseudo-counts.
 
-In: a name and a text, words, weights, example documents, or a mapping of those. Out: a `Seed`.
-Whether a corpus knows the words is not asked here.
+In: a name and a text, words, weights, example documents, or a mapping of those. Out: a `Seed`. Whether
+the corpus contains the words is checked later.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, NoReturn
 from coterie.errors import InvalidInput
 
 KEYS = ("words", "text", "examples", "weights", "confidence", "repeat")
-MOST_CONFIDENCE = 1e100  # as for alpha: the sum of many is still a number
+MOST_CONFIDENCE = 1e100  # as for alpha: the sum of many must stay finite
 _separators = re.compile(r"[,;|\n]")
 
 
 class Entry(NamedTuple):
-    """One seed as it was written, and where: "seeds", or "line 3 of topics.yaml"."""
+    """One seed as it was written, and where, such as "seeds" or "line 3 of topics.yaml"."""
 
     name: Any
     value: Any
@@ -29,14 +29,14 @@ class Entry(NamedTuple):
 
 
 class Term(NamedTuple):
-    """Something to look up: a "word" as it is, then cut; a "text" cut; a "token" only as it is."""
+    """A term to look up: a "word" as it is or else split, a "text" split, a "token" only as it is."""
 
     kind: str
-    value: str | int  # a number is a column of a bare matrix
+    value: str | int  # a number is a column of a matrix without a vocabulary
 
 
 class Seed(NamedTuple):
-    """One seed: its terms with their pseudo-counts, and its own alpha0 where it says one."""
+    """One seed: its terms with pseudo-counts, and its own confidence (alpha0) if it has one."""
 
     name: str
     terms: list[tuple[Term, float]]
@@ -44,15 +44,15 @@ class Seed(NamedTuple):
 
 
 def parse(entry: Entry, repeat: float) -> Seed:
-    """Check one seed; its sparse words and texts count `repeat` times."""
+    """Parse and check one seed; its words and texts count `repeat` times."""
     entry = entry._replace(name=_name(entry))
     spec = _spec(entry)
     for key in spec:
         if key not in KEYS:
             _refuse(
                 entry,
-                f"has the key {short(key)}, which is none of {_listed(KEYS)}; to give words weights,"
-                " every value must be a number",
+                f"has the unknown key {short(key)}. Use {_listed(KEYS)}; if the keys are words, every value"
+                " must be a number",
             )
     times = repeat if spec.get("repeat") is None else _repeat(entry, spec["repeat"])
     terms = [
@@ -62,25 +62,25 @@ def parse(entry: Entry, repeat: float) -> Seed:
         *_weights(entry, spec.get("weights")),
     ]
     if not terms:
-        _refuse(entry, "has no words; give it at least one word or text")
+        _refuse(entry, "has no words. Add at least one word or text")
     asked = spec.get("confidence")
     return Seed(entry.name, terms, None if asked is None else confidence(entry, asked))
 
 
 def confidence(entry: Entry, value: Any) -> float:
-    """alpha0 of a seed, checked."""
+    """The confidence (alpha0) of a seed, checked."""
     found = as_number(value)
     if found is None or not 0.0 < found <= MOST_CONFIDENCE:
         _refuse(
             entry,
-            f"has a confidence (alpha0) of {short(value)}; give a number above 0 (1e100 at most), the"
-            " documents it is worth before any is seen",
+            f"has a confidence (alpha0) of {short(value)}. Use a number above 0 and at most 1e100: the"
+            " number of documents the seed is worth",
         )
     return found
 
 
 def as_number(value: Any) -> float | None:
-    """A number of any kind as a float; None for anything else, and for True and False."""
+    """Any number as a float; None for anything else, including True and False."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return None
     try:
@@ -90,12 +90,12 @@ def as_number(value: Any) -> float | None:
 
 
 def short(value: Any) -> str:
-    """A value as an error shows it: what cannot be printed escaped, and cut where it is long."""
+    """A value as shown in errors: escaped if it cannot be printed, and shortened if it is long."""
     if not isinstance(value, str | numbers.Number | None):
         return f"a {type(value).__name__}"
     try:
         text = repr(value[:61] if isinstance(value, str) else value)
-    except ValueError:  # Python writes no whole number of more than 4,300 digits
+    except ValueError:  # Python does not print integers of more than 4,300 digits
         return "a number of thousands of digits"
     return text if len(text) <= 62 else text[:57] + "..." + text[0]
 
@@ -106,15 +106,15 @@ def _name(entry: Entry) -> str:
         name = str(name)
     if not isinstance(name, str):
         raise InvalidInput(
-            "A seed in " + entry.where + f" has {short(name)} for a name; names are strings."
+            "A seed in " + entry.where + f" has {short(name)} as its name. Names must be strings."
         )
     if not name.strip():
-        raise InvalidInput("A seed in " + entry.where + " has an empty name; give it one to show.")
+        raise InvalidInput("A seed in " + entry.where + " has an empty name. Give it a name.")
     return str(name)
 
 
 def _spec(entry: Entry) -> Mapping[Any, Any]:
-    """The long form of whatever was written."""
+    """The seed in its long form, a mapping."""
     value = entry.value
     if value is None:
         return {}
@@ -131,18 +131,18 @@ def _spec(entry: Entry) -> Mapping[Any, Any]:
     mixed = items is not None and all(_is_word(item) or _is_tokens(item) for item in items)
     _refuse(
         entry,
-        f"{'mixes words and token lists' if mixed else _described(value, items)}; give a text, a list"
+        f"{'mixes words and token lists' if mixed else _described(value, items)}. Use a text, a list"
         f" of words, word: weight pairs, a list of token lists, or any of {_listed(KEYS)}",
     )
 
 
 def _described(value: Any, items: list[Any] | None) -> str:
     odd = next((item for item in items or () if not _is_word(item)), None)
-    return f"is {short(value)}" if odd is None else f"holds {short(odd)}"
+    return f"is {short(value)}" if odd is None else f"contains {short(odd)}"
 
 
 def _words(entry: Entry, value: Any, times: float) -> Iterator[tuple[Term, float]]:
-    """A list of words or phrases; in one string they stand between commas, or are a text."""
+    """A list of words or phrases; a string is split at commas, or is a text if it has none."""
     if as_number(value) is not None or (isinstance(value, str) and not _separators.search(value)):
         yield from _texts(entry, "words", value, times)
         return
@@ -150,7 +150,7 @@ def _words(entry: Entry, value: Any, times: float) -> Iterator[tuple[Term, float
         value = list(map(str.strip, _separators.split(value)))
     items = [] if value is None else _items(value)
     if items is None or not all(map(_is_word, items)):
-        _refuse(entry, f"has {short(value)} for its words; give a list of words")
+        _refuse(entry, f"has {short(value)} as its words. Use a list of words")
     for item in items:
         if not isinstance(item, str):
             yield Term("word", int(item)), times
@@ -159,16 +159,16 @@ def _words(entry: Entry, value: Any, times: float) -> Iterator[tuple[Term, float
 
 
 def _texts(entry: Entry, key: str, value: Any, times: float) -> Iterator[tuple[Term, float]]:
-    if as_number(value) is not None:  # "text: 2024", as a file may say it
+    if as_number(value) is not None:  # "text: 2024" in a file
         value = str(value)
     items = [value] if isinstance(value, str) else [] if value is None else _items(value)
     if items is None or not all(isinstance(item, str) for item in items):
-        _refuse(entry, f"has {short(value)} for its {key}; give a string")
+        _refuse(entry, f"has {short(value)} as its {key}. Use a string")
     yield from ((Term("text", str(item)), times) for item in items if item.strip())
 
 
 def _examples(entry: Entry, value: Any) -> Iterator[tuple[Term, float]]:
-    """Texts, or token lists: documents, counted as they are."""
+    """Example documents, as texts or token lists; each word counts once per occurrence."""
     items = [value] if isinstance(value, str) else [] if value is None else _items(value)
     for item in items if items is not None else [None]:
         if isinstance(item, str):
@@ -180,7 +180,7 @@ def _examples(entry: Entry, value: Any) -> Iterator[tuple[Term, float]]:
         else:
             _refuse(
                 entry,
-                f"has {short(item if items is not None else value)} among its examples; give a list of"
+                f"has {short(item if items is not None else value)} among its examples. Use a list of"
                 " texts or of token lists",
             )
 
@@ -189,16 +189,15 @@ def _weights(entry: Entry, value: Any) -> Iterator[tuple[Term, float]]:
     if value is None:
         return
     if not isinstance(value, Mapping):
-        _refuse(entry, f"has {short(value)} for its weights; give word: weight pairs")
+        _refuse(entry, f"has {short(value)} as its weights. Use word: weight pairs")
     for word, weight in value.items():
         if not _is_word(word):
-            _refuse(entry, f"gives a weight to {short(word)}; words are strings")
+            _refuse(entry, f"gives a weight to {short(word)}. Words must be strings")
         found = as_number(weight)
         if found is None or not 0.0 <= found < math.inf:
             _refuse(
                 entry,
-                f"gives the word {short(word)} a weight of {short(weight)}; weights are numbers of 0"
-                " or more",
+                f"gives the word {short(word)} a weight of {short(weight)}. Weights must be 0 or more",
             )
         blank = isinstance(word, str) and not word.strip()
         if found > 0.0 and not blank:
@@ -208,16 +207,16 @@ def _weights(entry: Entry, value: Any) -> Iterator[tuple[Term, float]]:
 def _repeat(entry: Entry, value: Any) -> float:
     found = as_number(value)
     if found is None or not 0.0 < found < math.inf:
-        _refuse(entry, f"has a repeat of {short(value)}; give a number above 0")
+        _refuse(entry, f"has a repeat of {short(value)}. Use a number above 0")
     return found
 
 
 def _items(value: Any) -> list[Any] | None:
-    """A list, tuple, set, array or column as a list; None for what is no such thing."""
+    """A list, tuple, set, array or column as a list; None for anything else."""
     if isinstance(value, str | bytes | bytearray | Mapping) or hasattr(value, "columns"):
         return None
     if getattr(getattr(value, "dtype", None), "kind", "O") in "biufc":
-        return None  # a row of counts, which would be taken for column numbers
+        return None  # a row of counts, which would be mistaken for column numbers
     if isinstance(value, set | frozenset):
         return sorted(value, key=str)
     try:

@@ -1,7 +1,7 @@
-"""What each seed became: a frozen model with seeds in, a table out.
+"""The seed report: what became of each seed of a fitted model.
 
-TSDPMM (Hu et al., EMNLP 2015, 3.3) calls a seed that found documents consistent, one that found none
-missing, and the clusters that are no seed's new.
+TSDPMM (Hu et al., EMNLP 2015, 3.3) calls a seed with documents consistent, a seed without documents
+missing, and a cluster without a seed new.
 """
 
 from __future__ import annotations
@@ -16,36 +16,37 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from coterie._sentence import counted
 from coterie.errors import InvalidInput
 from coterie.model import Model, SeedClusters
 
-TOP = 10  # words that define a seed or a cluster
-SHOWN = 30  # rows of a kind printed, at most
-NARROW, WIDE = 60, 120  # characters a line
+TOP = 10  # words that describe a seed or a cluster
+SHOWN = 30  # maximum number of rows printed per status
+NARROW, WIDE = 60, 120  # characters per line
 MOST_NAME = 24
 _HARMLESS = "\u200c\u200d\u200e\u200f\u061c"  # marks that scripts and emoji need
 
-Word = str | int  # a column number where the model knows no words
+Word = str | int  # a column number if the model has no vocabulary
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class SeedRow:
-    """A seed, or a new cluster (`name` None), and what was found for it."""
+    """A seed or a new cluster (`name` is None), and what was found for it."""
 
     name: str | None
     cluster: int
     documents: int
     status: str  # "consistent", "missing" or "new"
-    before: tuple[Word, ...]  # the words that define the seed, the most telling first
-    now: tuple[Word, ...]  # those of its documents (and what these promoted)
-    gained: tuple[Word, ...]  # of `now`, those the seed did not have
-    lost: tuple[Word, ...]  # of `before`, those that none of its documents holds
-    unknown: tuple[str, ...]  # words of the seed that the corpus does not know
+    before: tuple[Word, ...]  # words of the seed, most distinctive first
+    now: tuple[Word, ...]  # words of its documents (and related words they promoted)
+    gained: tuple[Word, ...]  # words in `now` that the seed did not have
+    lost: tuple[Word, ...]  # words in `before` that occur in none of its documents
+    unknown: tuple[str, ...]  # words of the seed that do not occur in the corpus
 
 
 class SeedReport(Sequence[SeedRow]):
-    """The rows: seeds in the order given, then new clusters, the largest first. Print it to read."""
+    """The rows of the report: seeds in the given order, then new clusters by size. Can be printed."""
 
     def __init__(self, rows: Sequence[SeedRow]) -> None:
         self.rows = tuple(rows)
@@ -57,12 +58,12 @@ class SeedReport(Sequence[SeedRow]):
 
     @property
     def missing(self) -> list[SeedRow]:
-        """Seeds that found none."""
+        """Seeds that found no documents."""
         return [row for row in self.rows if row.status == "missing"]
 
     @property
     def new(self) -> list[SeedRow]:
-        """Clusters that no seed began."""
+        """Clusters that did not start from a seed."""
         return [row for row in self.rows if row.status == "new"]
 
     @overload
@@ -70,36 +71,36 @@ class SeedReport(Sequence[SeedRow]):
     @overload
     def __getitem__(self, index: slice) -> tuple[SeedRow, ...]: ...
     def __getitem__(self, index: Any) -> Any:
-        """A row, or some of them."""
+        """Return a row, or several rows for a slice."""
         return self.rows[index]
 
     def __len__(self) -> int:
-        """Seeds and new clusters together."""
+        """Number of seeds and new clusters."""
         return len(self.rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain data, a dict a row, lists for words: for JSON or a table."""
+        """Return one dict per row, with lists of words, for JSON or a table."""
         plain = [asdict(row) for row in self.rows]
         return [{k: list(v) if isinstance(v, tuple) else v for k, v in p.items()} for p in plain]
 
     def summary(self) -> str:
-        """One sentence."""
+        """Summarize the report in one sentence."""
         found, gone, new = len(self.consistent), len(self.missing), len(self.new)
         return (
-            f"{_number(found + gone, 'seed')}: {found:,} consistent, {gone:,} missing;"
-            f" {_number(new, 'new cluster')}."
+            f"{counted(found + gone, 'seed')}: {found:,} consistent, {gone:,} missing;"
+            f" {counted(new, 'new cluster')}."
         )
 
     def __repr__(self) -> str:
-        """The sentence; print it for the table."""
+        """Show the summary; print the report to see the table."""
         return f"<SeedReport: {self.summary()}>"
 
     def __str__(self) -> str:
-        """The table, as wide as the terminal."""
+        """Show the table, as wide as the terminal."""
         return self.to_text(shutil.get_terminal_size((100, 24)).columns)
 
     def to_text(self, width: int = 100, new: bool = True) -> str:
-        """The table in lines of at most `width` characters (60 to 120); the new clusters if wanted."""
+        """Return the table in lines of at most `width` characters (60 to 120)."""
         width = min(max(width, NARROW), WIDE)
         tables = [
             (self.consistent, "seed", "words now (+ gained)"),
@@ -114,16 +115,16 @@ class SeedReport(Sequence[SeedRow]):
 
 
 def seed_report(model: Model, n_words: int = TOP) -> SeedReport:
-    """What each seed of a model became, and which clusters are new.
+    """Report what became of each seed of a model, and which clusters are new.
 
-    Words are ranked by phi ln(phi / p(word)), as in `Model.top_words(by="distinct")`, from documents
-    alone: pseudo-counts are taken out. With word vectors the words that documents promoted count too.
+    Words are ranked by phi ln(phi / p(word)), as in `Model.top_words(by="distinct")`, from the
+    documents alone, without the pseudo-counts of the seeds. With word vectors, related words that the
+    documents promoted count, too.
     """
     seeds = model.seeds
     if seeds is None:
         raise InvalidInput(
-            "This model was fitted without seeds, so there is no seed to report on; fit it with"
-            " seeds=."
+            "This model was fitted without seeds, so there is nothing to report. Fit it with seeds=."
         )
     prior = _pseudo_counts(model, seeds)
     held = sparse.csc_matrix(model.word_cluster - prior)
@@ -157,7 +158,7 @@ def seed_report(model: Model, n_words: int = TOP) -> SeedReport:
 
 
 def _pseudo_counts(model: Model, seeds: SeedClusters) -> Any:
-    """N0_kw in units, words x clusters."""
+    """The pseudo-counts N0_kw in units, words x clusters."""
     urn = model.urn
     cluster = np.repeat(seeds.cluster, np.diff(urn.seeds.ptr))
     shape = model.word_cluster.shape
@@ -167,7 +168,7 @@ def _pseudo_counts(model: Model, seeds: SeedClusters) -> Any:
 def _ranked(
     model: Model, counts: Any, cluster: int, share: Floats, n: int
 ) -> tuple[set[int], list[int]]:
-    """(all words a column holds, its n most distinct ones in order)."""
+    """Return (all words of a cluster, its n most distinctive words in order)."""
     urn = model.urn
     entries = slice(counts.indptr[cluster], counts.indptr[cluster + 1])
     word, held = counts.indices[entries], counts.data[entries] * urn.words.unit
@@ -183,7 +184,7 @@ def _words(model: Model, ids: list[int]) -> tuple[Word, ...]:
 
 # ---------------------------------------------------------------- plain text
 def _table(rows: list[SeedRow], named: str, words: str, width: int) -> Iterator[str]:
-    """Lines of one kind of rows: a header, a line a row, and what was lost or unknown below it."""
+    """Yield the lines for rows of one status: a header, then each row with its lost and unknown words."""
     shown = rows[:SHOWN]
     documents = max(len("documents"), *(len(f"{row.documents:,}") for row in shown))
     name = 0
@@ -191,22 +192,22 @@ def _table(rows: list[SeedRow], named: str, words: str, width: int) -> Iterator[
         longest = max(_cells(_visible(row.name or "")) for row in shown)
         name = max(len(named), min(longest, MOST_NAME, width // 4))
     indent = 7 + 2 + documents + 2 + (name + 2 if named else 0)
-    head = f"{'cluster':>7}  {'documents':>{documents}}  "
-    yield head + (_padded(named, name) + "  " if named else "") + _fitted(words, width - indent)
+    header = f"{'cluster':>7}  {'documents':>{documents}}  "
+    yield header + (_padded(named, name) + "  " if named else "") + _fitted(words, width - indent)
     for row in shown:
         start = f"{row.cluster:>7}  {row.documents:>{documents},}  "
         start += _padded(row.name or "", name) + "  " if named else ""
-        yield (start + _fitted(_told(row), width - indent)).rstrip()
+        yield (start + _fitted(_current_words(row), width - indent)).rstrip()
         if row.status == "consistent" and row.lost:
             yield " " * indent + _fitted(f"lost: {_joined(row.lost)}", width - indent)
         if row.unknown:
             yield " " * indent + _fitted(f"unknown: {_joined(row.unknown)}", width - indent)
     if len(rows) > SHOWN:
         rest = sum(row.documents for row in rows[SHOWN:])
-        yield f"... and {len(rows) - SHOWN:,} more, with {_number(rest, 'document')}"
+        yield f"... and {len(rows) - SHOWN:,} more, with {counted(rest, 'document')}"
 
 
-def _told(row: SeedRow) -> str:
+def _current_words(row: SeedRow) -> str:
     if row.status == "missing":
         return _joined(row.before)
     gained = set(row.gained)
@@ -217,17 +218,13 @@ def _joined(words: Sequence[Word]) -> str:
     return ", ".join(map(str, words))
 
 
-def _number(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
 def _padded(text: str, width: int) -> str:
     fitted = _fitted(text, width)
     return fitted + " " * (width - _cells(fitted))
 
 
 def _fitted(text: str, width: int) -> str:
-    """At most `width` cells of a terminal, with an ellipsis where something was left out."""
+    """At most `width` terminal cells, ending in an ellipsis if the text was shortened."""
     text = _visible(text[: 4 * width])
     if _cells(text) <= width:
         return text
@@ -237,7 +234,7 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _cells(text: str) -> int:
-    """Cells a terminal gives a text: two for Chinese or Japanese, none for an accent of its own."""
+    """Width in terminal cells: two per Chinese or Japanese character, none per combining accent."""
     return sum(
         0 if unicodedata.combining(c) or c in _HARMLESS
         else 2 if unicodedata.east_asian_width(c) in "WF"
@@ -247,7 +244,7 @@ def _cells(text: str) -> int:
 
 
 def _visible(text: str) -> str:
-    """On one line, nothing in it that would act on the terminal: such characters are spelt out."""
+    """The text on one line, with control characters escaped."""
     return "".join(
         c if c.isprintable() or c in _HARMLESS
         else " " if c.isspace()

@@ -1,7 +1,7 @@
-"""csv and tsv -> every cell as it stands in the file, and a frame in which numbers are numbers.
+"""Reads csv and tsv: every cell exactly as in the file, and a DataFrame with parsed numbers.
 
-Parsing is polars'; where polars gives up, or might read quotes otherwise than people mean them, the
-standard library reads again and names the lines at fault. A blank line is a row of empty cells.
+polars parses the file. If it fails, or might misread quotes, the standard library reads the file again
+and reports the lines that are wrong. A blank line is a row of empty cells.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from coterie._sentence import example
+from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
 from coterie.text import _header
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-_SAMPLE = 200_000  # bytes looked at to find the separator and the header
+_SAMPLE = 200_000  # bytes used to detect the separator and the header
 _SAMPLE_ROWS = 200
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"\n\r")
-# a number with the digits a float holds; without a sign before it, an exponent is part of a code
+# a number that a float holds exactly; an exponent without a sign is part of a code (12e5)
 _FLOAT = r"^-?(0|[1-9]\d{0,14})?(\.\d{1,15})?([eE][-+]\d{1,3})?$"
 
 
 @dataclass
 class Cells:
-    """The cells as they stand in the file: to a frame of numbers 1.10 is 1.1."""
+    """The cells exactly as in the file: a column of numbers would turn 1.10 into 1.1."""
 
-    header: list[str]  # as in the file: names may be blank, or occur twice
-    frame: Any = field(repr=False)  # polars, all strings, each column with a name of its own
+    header: list[str]  # as in the file: names may be blank or repeated
+    frame: Any = field(repr=False)  # polars, all strings, with unique column names
 
     def cells(self) -> tuple[list[str], Any]:
-        """(the header, a frame of strings)."""
+        """Return (the header, a DataFrame of strings)."""
         return self.header, self.frame
 
     def exact(self, typed: Any) -> Any:
-        """A frame with numbers only where each is spelled in the file as polars would write it."""
+        """A DataFrame with numbers only in columns that polars would write exactly as in the file."""
         import polars as pl
 
         kept = []
@@ -57,19 +57,19 @@ def read(
     header: bool | None = None,
     asked: Sequence[str] = (),
 ) -> tuple[Any, Cells]:
-    """(a frame with columns of numbers, the cells as they are); `asked` are columns to expect."""
+    """Return (a DataFrame with parsed numbers, the original cells); `asked` are expected columns."""
     is_mac = _ends_lines_with_cr(data)
     data = data.translate(_LINE_ENDS) if is_mac else data
     if separator is None:
         separator = _separator(data)
         if separator != ",":
-            notes.append(f"The cells of {name} are separated by {SEPARATORS[separator]}.")
+            notes.append(f"The columns of {name} are separated by {SEPARATORS[separator]}.")
     rows = _sample(data, separator)
     n_blank = next((i for i, row in enumerate(rows) if row), 0)
     first = rows[n_blank] if rows else []
     has_header = _has_header(first, rows[n_blank + 1 :], name, notes, header, asked)
     if has_header and n_blank:
-        notes.append(f"{name} begins with {n_blank} blank lines, which were left out.")
+        notes.append(f"Skipped {counted(n_blank, 'blank line')} at the start of {name}.")
     frame = _parse(data, separator)
     if frame is None or (frame.width > 1 and _has_short_lines(frame, data, separator)):
         frame = _checked(data, name, separator)
@@ -81,17 +81,17 @@ def read(
 
 
 def _columns(frame: Any, first: list[str], n_skipped: int, name: str) -> tuple[Any, Cells]:
-    """The table without the lines above it, its columns named, its numbers numbers."""
+    """The table without the lines above it, with column names and parsed numbers."""
     frame = frame.slice(n_skipped)
     if frame.height == 0 or frame.width == 0:
-        raise InvalidInput(f"{name} has a header but no rows: there is nothing to cluster.")
+        raise InvalidInput(f"{name} has a header but no rows, so there is nothing to cluster.")
     as_read = first if n_skipped else [f"column_{i + 1}" for i in range(frame.width)]
     frame.columns = unique_names(as_read)
     return _with_types(frame), Cells(as_read, frame)
 
 
 def unique_names(header: Sequence[str]) -> list[str]:
-    """Column names, each once: a second "a" becomes "a_2", a nameless third column "column_3"."""
+    """Unique column names: a second "a" becomes "a_2", a third column without a name "column_3"."""
     names: dict[str, None] = {}
     last: dict[str, int] = {}
     for i, cell in enumerate(header):
@@ -105,9 +105,9 @@ def unique_names(header: Sequence[str]) -> list[str]:
     return list(names)
 
 
-# ---------------------------------------------------------------- what kind of csv it is
+# ---------------------------------------------------------------- detecting the format
 def _ends_lines_with_cr(data: bytes) -> bool:
-    """Files of the old Macintosh; a carriage return within quotes says nothing."""
+    """Whether lines end in a carriage return (old Macintosh files); those within quotes are ignored."""
     if b"\r" not in data[:_SAMPLE]:
         return False
     bare = re.sub(rb'"[^"]*"', b"", data[:_SAMPLE])
@@ -115,7 +115,7 @@ def _ends_lines_with_cr(data: bytes) -> bool:
 
 
 def _separator(data: bytes) -> str:
-    """The separator by which the first lines have as many cells as each other, and more than one."""
+    """The separator that gives the first lines the same number of cells, more than one."""
     best, found = (0.9, 1), ","
     for separator in SEPARATORS:
         widths = [len(row) for row in _sample(data, separator) if row]
@@ -131,7 +131,7 @@ def _separator(data: bytes) -> str:
 
 
 def _sample(data: bytes, separator: str) -> list[list[str]]:
-    """The first rows; the last one is left out where it may be cut."""
+    """The first rows; the last one is dropped if it may be incomplete."""
     text = data[:_SAMPLE].decode("utf-8", "ignore")
     rows: list[list[str]] = []
     with _any_cell_size():
@@ -159,24 +159,24 @@ def _has_header(
     )
     if not found.is_there:
         seems = "has" if header is False else "seems to have"
-        note = f"{name} {seems} no header line, so its columns are called column_1, ..."
+        note = f"{name} {seems} no header, so its columns are named column_1, column_2, ..."
         if header is None:
-            note += "; say " + example("header", True) + " if its first line is one"
-        notes.append(note + ".")
+            note += ". If its first line is a header, use " + example("header", True) + "."
+        notes.append(note)
     elif not found.is_sure:
         shown = ", ".join(
             repr(cell if len(cell) <= 40 else cell[:37] + "...") for cell in first[:3]
         )
         notes.append(
-            f"The first line of {name} ({shown}{', ...' if len(first) > 3 else ''}) was taken for its"
-            " header; say " + example("header", False) + " if it is a row like the others."
+            f"The first line of {name} ({shown}{', ...' if len(first) > 3 else ''}) was read as the"
+            " header. If it is data, use " + example("header", False) + "."
         )
     return found.is_there
 
 
 # ---------------------------------------------------------------- parsing
 def _parse(data: bytes, separator: str) -> Any:
-    """All lines as a frame of strings, or None where the standard library should look at it."""
+    """All lines as a DataFrame of strings, or None if the standard library has to read the file."""
     import polars as pl
 
     if data.startswith(b"\xef\xbb\xbf") or _has_odd_quotes(data, separator):
@@ -188,13 +188,13 @@ def _parse(data: bytes, separator: str) -> Any:
 
 
 def _has_odd_quotes(data: bytes, separator: str) -> bool:
-    """Whether a quote neither opens, nor closes, nor stands beside another: 5" disk, or "a"b."""
+    """Whether a quote neither opens nor closes a cell nor is doubled: 5" disk, or "a"b."""
     around = rb'[^"\r\n' + re.escape(separator.encode()) + rb"]"
     return re.search(rb'"(?<=' + around + rb'")' + around, data) is not None
 
 
 def _has_short_lines(frame: Any, data: bytes, separator: str) -> bool:
-    """Whether a line has too few cells, which polars fills without a word."""
+    """Whether a line has too few cells, which polars would fill silently."""
     if frame[:, -1].null_count() == 0:
         return False
     bare = re.sub(rb'"[^"]*"', b"q", data) if b'"' in data else data
@@ -203,7 +203,7 @@ def _has_short_lines(frame: Any, data: bytes, separator: str) -> bool:
 
 
 def _checked(data: bytes, name: str, separator: str) -> Any:
-    """Read with the standard library, which knows line numbers, and refuse lines that do not fit."""
+    """Read with the standard library, which knows line numbers, and report lines that are wrong."""
     import polars as pl
 
     text = data.decode()
@@ -212,7 +212,7 @@ def _checked(data: bytes, name: str, separator: str) -> Any:
     rows, starts = _records(lines, separator, name)
     if _never_closed("".join(lines[starts[-1] - 1 :]), separator):
         raise InvalidInput(
-            f'Line {starts[-1]} of {name} opens a quote (") that is never closed; close it, or'
+            f'Line {starts[-1]} of {name} has an opening quote (") without a closing one. Close it, or'
             ' write each quote within a text as "".'
         )
     width = next((len(row) for row in rows if row), 1)
@@ -220,9 +220,10 @@ def _checked(data: bytes, name: str, separator: str) -> Any:
     if ragged:
         shown = ", ".join(map(str, ragged[:5])) + (", ..." if len(ragged) > 5 else "")
         raise InvalidInput(
-            f"{len(ragged)} line(s) of {name} do not have the {width} cells of the first line (line"
-            f" {shown}); put texts that hold {SEPARATORS[separator]} between quotes, or save one"
-            " text a line as .txt."
+            f"The first line of {name} has {counted(width, 'cell')}, but"
+            f" {counted(len(ragged), 'other line')} {'has' if len(ragged) == 1 else 'have'} more or fewer"
+            f" (line {shown}). Put texts that contain {SEPARATORS[separator]} in quotes, or save them as"
+            " a .txt file with one text per line."
         )
     names = [f"column_{i}" for i in range(width)]
     columns = ([row[i] or None if row else None for row in rows] for i in range(width))
@@ -233,7 +234,7 @@ def _checked(data: bytes, name: str, separator: str) -> Any:
 
 
 def _records(lines: list[str], separator: str, name: str) -> tuple[list[list[str]], list[int]]:
-    """The rows, and the number of the line on which each begins."""
+    """Return the rows, and the line number at which each starts."""
     reader = csv.reader(lines, delimiter=separator)
     rows: list[list[str]] = []
     starts: list[int] = []
@@ -243,7 +244,7 @@ def _records(lines: list[str], separator: str, name: str) -> tuple[list[list[str
             try:
                 row = next(reader, None)
             except csv.Error as error:
-                raise InvalidInput(f"Line {start} of {name} is not csv ({error}).") from None
+                raise InvalidInput(f"Line {start} of {name} is not valid csv ({error}).") from None
             if row is None:
                 return rows, starts
             rows.append(row)
@@ -261,17 +262,17 @@ def _never_closed(record: str, separator: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines with their ends, cut at line feeds alone."""
+    """Lines with their endings, split only at line feeds."""
     return iter(io.StringIO(text, newline="\n"))
 
 
 def _without_bare_cr(text: str, stand_in: str = "\ue000") -> str:
-    """Carriage returns that end no line are part of a cell, but the csv module takes them for ends."""
+    """Replace carriage returns within cells, which the csv module would treat as line endings."""
     return re.sub("\r(?!\n)", stand_in, text) if "\r" in text else text
 
 
 def _stand_in(text: str) -> str:
-    """A character for private use that the text does not use."""
+    """A private-use character that does not occur in the text."""
     return next(chr(code) for code in range(0xE000, 0xF8FF) if chr(code) not in text)
 
 
@@ -287,7 +288,7 @@ def _swapped(cell: str) -> str:
 
 @contextmanager
 def _any_cell_size() -> Iterator[None]:
-    """The csv module refuses cells over 128 KB, by a setting of the whole process: borrow it."""
+    """Lift the csv module's limit of 128 KB per cell, a global setting, for a moment."""
     before = csv.field_size_limit(2**31 - 1)
     try:
         yield
@@ -297,7 +298,7 @@ def _any_cell_size() -> Iterator[None]:
 
 # ---------------------------------------------------------------- numbers
 def _with_types(frame: Any) -> Any:
-    """Columns of numbers become numbers, where no digit is lost: "007" and "12e5" stay texts."""
+    """Parse columns of numbers if no digit is lost: "007" and "12e5" stay texts."""
     import polars as pl
 
     changed = []

@@ -1,7 +1,7 @@
-"""Bytes -> UTF-8: by the encoding named, the byte order mark, or what the bytes look like.
+"""Converts bytes to UTF-8, by the given encoding, the byte order mark, or detection.
 
-UTF-8 with a few stray bytes stays UTF-8, UTF-16 is known without its mark, and for everything else
-charset-normalizer is asked.
+UTF-8 with a few invalid bytes is read as UTF-8, UTF-16 is detected without a byte order mark, and
+charset-normalizer detects everything else.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 import unicodedata
 from itertools import pairwise
 
-from coterie._sentence import example, parameter
+from coterie._sentence import counted, example, parameter
 from coterie.errors import InvalidInput
 
-_MARKS = (  # the longer first: UTF-32's mark begins with UTF-16's
+_MARKS = (  # longer marks first: that of UTF-32 starts with that of UTF-16
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -28,25 +28,28 @@ _multibyte = re.compile("[\x80-\ud7ff\ue000-\U0010ffff]")
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f"})
 _SAMPLE = 50_000
 _AROUND = 1_000
+ADVICE = "If characters look wrong, use " + example("encoding") + "."
 
 
 def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | None]:
-    """(content as UTF-8 bytes, what to tell the user)."""
+    """Return (content as UTF-8 bytes, a note for the user or None)."""
     if encoding is not None:
         return _named(raw, encoding, f"{name} is not valid {encoding}"), None
     for mark, found in _MARKS:
         if raw.startswith(mark):
             if found != "utf-8-sig":
-                return _named(raw, found, f"{name} is damaged: it is not the {found} it says"), None
+                return _named(
+                    raw,
+                    found,
+                    f"{name} is damaged: it has the byte order mark of {found}, but is not valid {found}",
+                ), None
             raw = raw[len(mark) :]
             break
     sixteen = _utf_16(raw)
     if sixteen is not None:
         text = raw.decode(sixteen, "replace")
-        note = f"{name} was read as {sixteen}, though it has no byte order mark"
-        return text.encode("utf-8", "replace"), f"{note} (say " + example(
-            "encoding"
-        ) + " if letters look wrong)."
+        note = f"{name} was read as {sixteen}, although it has no byte order mark. "
+        return text.encode("utf-8", "replace"), note + ADVICE
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -60,25 +63,25 @@ def _named(raw: bytes, encoding: str, problem: str) -> bytes:
     except LookupError:
         raise InvalidInput(
             parameter("encoding")
-            + f" is {encoding!r}, which Python does not know; try 'utf-8', 'latin-1', 'cp1252',"
-            " or leave it out."
+            + f" is {encoding!r}, which is unknown. Try 'utf-8', 'latin-1' or 'cp1252', or leave it"
+            " out."
         ) from None
     except (ValueError, TypeError) as error:
         where = f" (first at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
         raise InvalidInput(
-            f"{problem}{where}; leave "
+            f"{problem}{where}. Leave out "
             + parameter("encoding")
-            + " out to have it found, or name another one."
+            + " to detect it, or use another one."
         ) from None
 
 
-# ---------------------------------------------------------------- UTF-16 without its mark
+# ---------------------------------------------------------------- UTF-16 without a byte order mark
 def _utf_16(raw: bytes) -> str | None:
-    """The byte order of UTF-16 that has no byte order mark, or None if it is something else.
+    """The byte order of UTF-16 without a byte order mark; None if it is not UTF-16.
 
-    Half of the bytes of Latin letters are NUL, and a page of Cyrillic or Greek is full of the same
-    control character. Chinese has neither, but its line ends and spaces hold NULs, which no other
-    encoding of texts has.
+    Half of the bytes of Latin letters are NUL, and Cyrillic or Greek text is full of the same control
+    character. Chinese has neither, but its line ends and spaces contain NULs, which do not occur in
+    other text encodings.
     """
     head = raw[: 2 * _SAMPLE]
     head = head[: len(head) // 2 * 2]
@@ -98,7 +101,7 @@ def _utf_16(raw: bytes) -> str | None:
 
 
 def _reads_well(head: bytes, order: str) -> bool:
-    """Whether bytes are text in this byte order: known characters, of few alphabets."""
+    """Whether the bytes are text in this byte order: known characters of few alphabets."""
     try:
         text = codecs.getincrementaldecoder(order)().decode(head)
     except UnicodeDecodeError:
@@ -115,7 +118,7 @@ def _reads_well(head: bytes, order: str) -> bool:
 
 
 def _page(character: str) -> int:
-    """Characters of one alphabet share a page of Unicode; the many of Chinese and Korean count as one."""
+    """The Unicode page of a character, shared by its alphabet; Chinese and Korean count as one page."""
     code = ord(character)
     if 0x2E80 <= code < 0xA000 or 0xF900 <= code < 0xFB00 or 0xFF00 <= code < 0xFFF0:
         return -1
@@ -124,35 +127,28 @@ def _page(character: str) -> int:
 
 # ---------------------------------------------------------------- other encodings
 def _not_quite_utf_8(raw: bytes, name: str) -> tuple[bytes, str]:
-    """UTF-8 with its stray bytes repaired; another encoding where most are stray."""
+    """Repair UTF-8 with a few invalid bytes; detect another encoding if most are invalid."""
     text = raw.decode("utf-8", "surrogateescape")
     n_stray = len(_escaped.findall(text))
     if len(_multibyte.findall(text)) >= 2 * n_stray:
         lines = sorted({text.count("\n", 0, m.start()) + 1 for m in _first(text)})
         shown = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
         repaired = _escaped.sub(lambda m: _western_letter(ord(m[0]) - 0xDC00), text)
-        many = (
-            f"{n_stray:,} bytes that are not, and were"
-            if n_stray > 1
-            else "1 byte that is not, and was"
-        )
+        were = "was" if n_stray == 1 else "were"
         return repaired.encode(), (
-            f"{name} is UTF-8 but for {many} read as cp1252 (line {shown}); say "
-            + example("encoding")
-            + " if letters look wrong."
+            f"{name} is UTF-8, except for {counted(n_stray, 'byte')}, which {were} read as cp1252 (line"
+            f" {shown}). " + ADVICE
         )
     found = _found(raw)
     text = raw.decode(found, "replace")
     lost = text.count("\ufffd")
-    note = f"{name} is not UTF-8; it was read as {found}"
-    note += f", in which {lost} characters are unknown" if lost else ""
-    return text.encode("utf-8", "replace"), f"{note} (say " + example(
-        "encoding"
-    ) + " if letters look wrong)."
+    note = f"{name} is not UTF-8, so it was read as {found}"
+    note += f"; {counted(lost, 'character')} could not be decoded" if lost else ""
+    return text.encode("utf-8", "replace"), f"{note}. " + ADVICE
 
 
 def _first(text: str) -> list[re.Match[str]]:
-    """The first stray bytes, enough to name five lines."""
+    """The first invalid bytes, enough to list five lines."""
     found: list[re.Match[str]] = []
     start = 0
     while len(found) < 6 and (match := _escaped.search(text, start)):
@@ -167,12 +163,12 @@ def _first(text: str) -> list[re.Match[str]]:
 def _western_letter(byte: int) -> str:
     try:
         return bytes([byte]).decode("cp1252")
-    except UnicodeDecodeError:  # five bytes that cp1252 leaves out
+    except UnicodeDecodeError:  # five bytes that cp1252 does not define
         return chr(byte)
 
 
 def _found(raw: bytes) -> str:
-    """The likeliest encoding of bytes that are not UTF-8."""
+    """The most likely encoding of bytes that are not UTF-8."""
     from charset_normalizer import from_bytes
 
     sample = _telling_lines(raw)
@@ -180,7 +176,7 @@ def _found(raw: bytes) -> str:
     if not matches:
         return _western(raw)
     best = matches[0]
-    # In a few accented letters several code pages look alike; then the common one is meant.
+    # A few accented letters look alike in several code pages; then the common one is likely.
     alike = [m for m in matches if m.chaos <= best.chaos + 0.01]
     names = {n for m in alike for n in (m.encoding, *m.could_be_from_charset)}
     if not names.isdisjoint(_WESTERN) and _is_western(sample):
@@ -189,7 +185,7 @@ def _found(raw: bytes) -> str:
 
 
 def _telling_lines(raw: bytes) -> bytes:
-    """The first lines, or parts of them, that say something about the encoding."""
+    """The first lines, or parts of them, with bytes above ASCII."""
     sample: list[bytes] = []
     at = size = 0
     while size < _SAMPLE and (match := _high.search(raw, at)):
@@ -203,7 +199,7 @@ def _telling_lines(raw: bytes) -> bytes:
 
 
 def _is_western(sample: bytes) -> bool:
-    """Whether the bytes above ASCII are sparse, as accents are, and not most of the letters."""
+    """Whether bytes above ASCII are rare, like accents, rather than most of the letters."""
     high = sum(byte >= 0xC0 for byte in sample)
     ascii_letters = sum(chr(byte).isalpha() for byte in sample if byte < 0x80)
     return high < 0.5 * max(ascii_letters, 1)

@@ -1,8 +1,8 @@
-"""A file, a folder or standard input -> a polars DataFrame, and what the user should know about it.
+"""Reads a file, a folder or standard input into a polars DataFrame, with notes for the user.
 
-The kind comes from the ending (with or without .gz), for a stream from its first line. Nothing is
-dropped silently: a file that cannot be read whole is refused, and beside the frame the table is kept
-as it stood in the file, to be written back.
+The file type comes from the extension (with or without .gz), or from the first line of a stream.
+Nothing is dropped silently: a file that cannot be read completely is refused. In addition to the
+DataFrame, the original cells are kept, so that they can be written back unchanged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie._sentence import example
+from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
 from coterie.text import _csv, _json, _parquet
 from coterie.text._encodings import decode
@@ -37,23 +37,23 @@ KINDS = {
 
 
 class Wanted(NamedTuple):
-    """What the user said about a file."""
+    """What the user specified about a file."""
 
     encoding: str | None = None
-    header: bool | None = None  # whether the first line of a csv file is one; None: find out
-    columns: tuple[str, ...] = ()  # named by the user
+    header: bool | None = None  # whether the first line of a csv file is a header; None: detect
+    columns: tuple[str, ...] = ()  # names given by the user
 
 
 class Loaded(NamedTuple):
-    """What a file holds."""
+    """The contents of a file."""
 
     frame: Any  # polars
     notes: list[str]
-    source: _csv.Cells | _json.Objects | None  # the table as it is written in the file
+    source: _csv.Cells | _json.Objects | None  # the original cells
 
 
 def load(data: Any, wanted: Wanted) -> Loaded:
-    """What a path, "-" or an open file holds."""
+    """Load a path, "-" (standard input) or an open file."""
     if hasattr(data, "read") or data == "-":
         stream = sys.stdin.buffer if data == "-" else data
         name = "standard input" if data == "-" else str(getattr(stream, "name", "the stream"))
@@ -74,27 +74,27 @@ def load(data: Any, wanted: Wanted) -> Loaded:
 
 @contextmanager
 def in_words(
-    name: str, advice: str = "it is damaged, or of another kind than its ending says"
+    name: str, advice: str = "it is damaged, or its file extension is wrong"
 ) -> Iterator[None]:
-    """The last resort: whatever is wrong with a table is said in a sentence."""
+    """Turn any unexpected error from a table into one sentence."""
     try:
         yield
     except (InvalidInput, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except MemoryError:
         raise InvalidInput(
-            f"There is not enough memory to read {name}; give a part of it."
+            f"There is not enough memory to read {name}. Use a part of it."
         ) from None
-    except BaseException as error:  # a panic of polars is no Exception
+    except BaseException as error:  # a panic in polars is not an Exception
         what = " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
-        raise InvalidInput(f"{name} cannot be read as a table; {advice} ({what}).") from error
+        raise InvalidInput(f"{name} cannot be read as a table: {advice} ({what}).") from error
 
 
 def _no_file(source: str) -> str:
     shown = source if len(source) <= 80 else source[:77] + "..."
     if "\n" in source or len(source) > 200 or source.count(" ") > 8:
-        return f"{shown!r} is one text, not a file; pass a list of texts, [text] for one document."
-    return f"There is no file {shown!r}; check the path, or pass a list of texts if this is a text."
+        return f"{shown!r} is a text, not a file. Pass a list of texts ([text] for a single one)."
+    return f"There is no file {shown!r}. Check the path, or pass a list of texts if this is a text."
 
 
 def _kind(path: Path) -> str:
@@ -103,9 +103,10 @@ def _kind(path: Path) -> str:
         endings.pop()
     kind = KINDS.get(endings[-1]) if endings else None
     if kind is None:
+        what = f"{endings[-1]} files" if endings else "files without an extension"
         raise InvalidInput(
-            f"{path.name} has an ending that coterie does not know; it reads {', '.join(KINDS)} (each"
-            " also with .gz) and folders of .txt files."
+            f"coterie cannot read {what} ({path.name}). Supported: {', '.join(KINDS)} (each may be"
+            " gzipped), and folders of .txt files."
         )
     return kind
 
@@ -124,7 +125,7 @@ def _from_stream(stream: Any, name: str, wanted: Wanted) -> Loaded:
 
 
 def _sniff(data: bytes, columns: tuple[str, ...]) -> str:
-    """What a stream holds, by its first line; lines of text unless it is obvious."""
+    """The file type of a stream, from its first line; one text per line unless it is obvious."""
     first = data.lstrip()[:1_000_000].split(b"\n", 1)[0].decode("utf-8", "ignore").strip()
     if first.startswith("{"):
         try:
@@ -143,19 +144,19 @@ def _sniff(data: bytes, columns: tuple[str, ...]) -> str:
 
 
 def _decoded(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, list[str]]:
-    """(the content as UTF-8, notes)."""
+    """Return (the content as UTF-8, notes)."""
     data, note = decode(raw, encoding, name)
     if not data or data.isspace():
-        raise InvalidInput(f"{name} is empty: there is nothing to cluster.")
+        raise InvalidInput(f"{name} is empty, so there is nothing to cluster.")
     return data, [note] if note else []
 
 
-# ---------------------------------------------------------------- the kinds
+# ---------------------------------------------------------------- file types
 def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) -> Loaded:
     if wanted.header is not None and kind not in ("csv", "tsv"):
         raise InvalidInput(
             example("header", wanted.header)
-            + f" is for csv and tsv files, and {name} is {kind}; leave it out."
+            + f" only applies to csv and tsv files, but {name} is {kind}. Leave it out."
         )
     if kind == "parquet":
         return Loaded(_not_empty(_parquet.read(raw, name), name), notes, None)
@@ -171,7 +172,7 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
             asked=wanted.columns,
         )
         return Loaded(frame, notes, cells)
-    if b"\n" not in data and b"\r" in data:  # line ends of old Macintosh files
+    if b"\n" not in data and b"\r" in data:  # line endings of old Macintosh files
         data = data.replace(b"\r", b"\n")
     if kind == "txt":
         return Loaded(_lines(data), notes, None)
@@ -182,7 +183,7 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
 def _lines(data: bytes) -> Any:
     import polars as pl
 
-    lines = data.decode().split("\n")  # splitlines() would also cut at form feeds and the like
+    lines = data.decode().split("\n")  # splitlines() would also split at form feeds and others
     if lines[-1] == "":
         lines.pop()
     return pl.DataFrame({"text": [line.removesuffix("\r") for line in lines]})
@@ -194,7 +195,7 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
     paths = sorted(p for p in folder.rglob("*") if p.is_file() and _is_txt(p))
     if not paths:
         raise InvalidInput(
-            f"The folder {folder} holds no .txt file; give a folder of texts, or one file."
+            f"The folder {folder} contains no .txt files. Use a folder of .txt files, or a single file."
         )
     texts, encodings, left = [], set(), most_bytes()
     for path in paths:
@@ -205,7 +206,7 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
         texts.append(data.decode())
     notes = sorted(encodings)[:3]
     if len(encodings) > 3:
-        notes.append(f"{len(encodings) - 3} more files were not UTF-8 either.")
+        notes.append(f"{counted(len(encodings) - 3, 'more file')} not in UTF-8.")
     names = [_json.whole(p.relative_to(folder).as_posix()) for p in paths]
     return Loaded(pl.DataFrame({"file": names, "text": texts}), notes, None)
 
@@ -216,5 +217,5 @@ def _is_txt(path: Path) -> bool:
 
 def _not_empty(frame: Any, name: str) -> Any:
     if frame.height == 0 or frame.width == 0:
-        raise InvalidInput(f"{name} has a header but no rows: there is nothing to cluster.")
+        raise InvalidInput(f"{name} has a header but no rows, so there is nothing to cluster.")
     return frame

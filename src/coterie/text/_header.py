@@ -1,7 +1,7 @@
-"""Is the first line of a csv file its header? Each column compares its first cell with the others.
+"""Decides whether the first line of a csv file is a header, by comparing it with the other rows.
 
-A cell that is a number among numbers speaks for data, a word above numbers for a header, and so on;
-the votes are added up. Where they say little, the first line is the header, as in most files.
+Each column votes: a number above numbers suggests data, a word above numbers suggests a header, and
+so on. If the votes are not clear, the first line is taken as the header, as in most files.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from coterie.text._names import is_typical, rank
 
-_LONGEST = 200  # characters of a name, a number or an address
-_CELLS = 20_000  # of the rows that are compared
-SURE = 3  # votes from which on there is nothing to tell the user
+_LONGEST = 200  # maximum length of a name, a number or an address
+_CELLS = 20_000  # cells to compare
+SURE = 3  # with this many votes, no note is needed
 
 _number = re.compile(r"[-+]?[$€£¥]? ?\d[\d.,' ]{0,30}([eE][-+]?\d{1,4})?\s?[%$€£¥]?")
 _date = re.compile(
@@ -36,7 +36,7 @@ class Header(NamedTuple):
 
 
 def find(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequence[str]) -> Header:
-    """Compare the first line with the rows below it; `asked` are columns that the user named."""
+    """Compare the first line with the rows below it; `asked` are columns named by the user."""
     if any(name in first or name in map(str.strip, first) for name in asked):
         return Header(True, True)
     cells = [cell.strip() for cell in first]
@@ -54,7 +54,10 @@ def find(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequence[st
     if len(cells) > 1 and all(is_typical(cell) and " " not in cell for cell in cells):
         return Header(True, True)
     counted: set[str] = set()
-    for counting in (_years, _sequence):  # as names only if the rows below do not have them too
+    for counting in (
+        _years,
+        _sequence,
+    ):  # these are names only if the rows below do not contain them
         if not any(counting(row) for row in rows):
             counted |= counting(cells)
     votes = sum(
@@ -65,7 +68,7 @@ def find(first: Sequence[str], rows: Sequence[Sequence[str]], asked: Sequence[st
 
 
 def _vote(cell: str, column: list[str], kind: str) -> int:
-    """How much one column speaks for a header; below 0: its first cell is like the others."""
+    """The vote of one column: positive for a header, negative if its first cell is like the others."""
     if not column:
         return SURE if is_typical(cell) else 0
     if not cell:
@@ -109,7 +112,7 @@ def _vote_of_text(cell: str, column: list[str]) -> int:
 
 
 def usual_kind(column: list[str]) -> str:
-    """The kind of at least four in five cells, or "text"."""
+    """The kind of at least 80% of the cells, or "text"."""
     if not column:
         return "text"
     kind, n = Counter(map(_kind, column)).most_common(1)[0]
@@ -131,7 +134,7 @@ def _kind(cell: str) -> str:
 
 
 def _is_numbered(cells: list[str]) -> bool:
-    """Names that programs give to columns without one: 0, 1, 2 (pandas), perhaps after an index."""
+    """Whether the names are 0, 1, 2, ..., as pandas numbers columns, perhaps after an index."""
     numbers = cells[1:] if cells[0] == "" else cells
     return bool(numbers) and numbers == [str(i) for i in range(len(numbers))]
 
@@ -143,7 +146,7 @@ def _years(cells: Sequence[str]) -> set[str]:
 
 
 def _sequence(cells: Sequence[str]) -> set[str]:
-    """Numbers that count on, three or more: 1, 2, 3."""
+    """Consecutive numbers, at least three: 1, 2, 3."""
     found: set[str] = set()
     numbers = [int(cell) if re.fullmatch(r"\d{1,9}", cell) else None for cell in cells]
     for a, b, c in zip(numbers, numbers[1:], numbers[2:], strict=False):

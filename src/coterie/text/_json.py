@@ -1,7 +1,7 @@
-"""JSON, one object a line or all in one list -> a polars DataFrame; a broken line is named.
+"""Reads JSON (one object per line, or one list) into a polars DataFrame; errors name the line.
 
-Beside the frame the objects are kept as they are spelled: a frame knows no list of mixed values, no
-difference between 1 and 1.0, and no number of thirty digits.
+The original text of the objects is kept as well, since a DataFrame cannot hold lists of mixed types,
+the difference between 1 and 1.0, or numbers of thirty digits.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ _lone_surrogate = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
 _blanks = re.compile(r"[ \t\r\n]*")
-_line_end = re.compile(r"[\r\n][ \t\r\n]*")  # never within a string, where it is escaped
+_line_end = re.compile(r"[\r\n][ \t\r\n]*")  # never within a string, where line ends are escaped
 _integral = re.compile(r"-?\d+")
-_DIGITS = 4_000  # Python makes no integers of many more
-_LARGEST = 2**53  # up to which a float holds every integer
-_DEPTH = 64  # levels of lists and objects; the time that polars takes grows with their cube
+_DIGITS = 4_000  # close to Python's limit for integers
+_LARGEST = 2**53  # a float holds every integer up to this
+_DEPTH = 64  # nested lists and objects; the time polars needs grows with the cube of this
 _NOT_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 _string_or_bracket = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
 @dataclass
 class Objects:
-    """The objects as they are spelled in the file, one a row."""
+    """The original text of the objects, one per row."""
 
     columns: list[str]
     load: Callable[[], list[str]] = field(repr=False)  # the JSON of each row
 
     def lines(self, added: Sequence[str]) -> list[str]:
-        """Each object on a line, with the members of another object put before its last brace."""
+        """Each object on one line, with the members of another object added at its end."""
         lines = []
         for piece, more in zip(self.load(), added, strict=True):
             line = _line_end.sub(" ", piece) if "\n" in piece or "\r" in piece else piece
@@ -45,7 +45,7 @@ class Objects:
         return lines
 
     def cells(self) -> tuple[list[str], Any]:
-        """(names, a frame of strings): texts as texts, and everything else as its JSON."""
+        """Return (names, a DataFrame of strings): texts as they are, other values as JSON."""
         import polars as pl
 
         rows = [dict(reversed(_members(piece))) for piece in self.load()]
@@ -55,12 +55,12 @@ class Objects:
         )
 
     def exact(self, typed: Any) -> Any:
-        """The frame, which is as exact as columns of one type can be."""
+        """Return the DataFrame, which is as exact as typed columns can be."""
         return typed
 
 
 def lines(data: bytes, name: str) -> tuple[Any, Objects]:
-    """A frame of one object (or text) a line."""
+    """Read one object (or text) per line."""
     if _may_be_deep(data):
         for number, line in enumerate(data.split(b"\n"), start=1):
             _check_depth(line, f"Line {number} of {name}")
@@ -76,15 +76,17 @@ def lines(data: bytes, name: str) -> tuple[Any, Objects]:
 
 
 def array(data: bytes, name: str) -> tuple[Any, Objects]:
-    """A frame of a list of objects or texts, or of an object of columns."""
+    """Read a list of objects or texts, or an object of columns."""
     _check_depth(data, name)
-    text = data.decode()  # json would guess at the encoding of bytes
+    text = data.decode()  # given bytes, json would guess the encoding
     try:
         content = _decoder.decode(text)
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data":  # JSON lines under the wrong ending
+        if error.msg == "Extra data":  # JSON lines with the wrong file extension
             return lines(data, name)
-        raise InvalidInput(f"Line {error.lineno} of {name} is not JSON ({error.msg}).") from None
+        raise InvalidInput(
+            f"Line {error.lineno} of {name} is not valid JSON ({error.msg})."
+        ) from None
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{name} cannot be read as a table ({error}).") from None
     columns = _columns_of(content)
@@ -103,15 +105,15 @@ def array(data: bytes, name: str) -> tuple[Any, Objects]:
 
 # ---------------------------------------------------------------- frames
 def _check_depth(data: bytes, what: str) -> None:
-    """Refuse values that are nested deeper than any table's."""
+    """Refuse values that are nested too deeply for a table."""
     if _may_be_deep(data) and _depth(data) > _DEPTH:
         raise InvalidInput(
-            f"{what} nests lists and objects more than {_DEPTH} levels deep; leave such values out."
+            f"{what} contains lists or objects nested more than {_DEPTH} levels deep. Remove such values."
         )
 
 
 def _may_be_deep(data: bytes) -> bool:
-    """False if brackets close soon; those within strings may make it True without need."""
+    """False if nesting is certainly shallow; brackets within strings may give a false True."""
     brackets = data.translate(None, _NOT_BRACKETS)
     for _ in range(_DEPTH):
         left = brackets.replace(b"[]", b"").replace(b"{}", b"")
@@ -133,16 +135,16 @@ def _depth(data: bytes) -> int:
 
 
 def _by_polars(data: bytes) -> Any:
-    """What polars reads, or None where the standard library must look."""
+    """Read with polars; None if the standard library has to read it."""
     import polars as pl
 
-    # polars turns half a surrogate pair into a NUL
+    # polars turns a lone surrogate into a NUL
     if b"\\ud" in data.lower() and _lone_surrogate.search(data):
         return None
     try:
         frame = pl.read_ndjson(data, infer_schema_length=None)
     except pl.exceptions.PolarsError:
-        return None  # the standard library says where it is wrong, or reads it after all
+        return None  # the standard library reads it, or says where it is wrong
     n_lines = sum(1 for line in data.split(b"\n") if line.strip())
     return frame if frame.height == n_lines and frame.width else None
 
@@ -156,14 +158,14 @@ def _line_by_line(data: bytes, name: str) -> Any:
             rows.append(_decoder.decode(line.strip().decode()))
         except (ValueError, RecursionError) as error:
             raise InvalidInput(
-                f"Line {number} of {name} is not JSON ({error}); every line must be one object such"
+                f"Line {number} of {name} is not valid JSON ({error}). Every line must be an object such"
                 ' as {"text": "..."}.'
             ) from None
     return _from_objects(rows, name)
 
 
 def _columns_of(content: Any) -> dict[str, list[Any]] | None:
-    """The columns of an object of lists of one length."""
+    """The columns, if the content is an object of lists of equal length; else None."""
     if not isinstance(content, dict) or not content:
         return None
     if not all(isinstance(column, list) for column in content.values()):
@@ -172,14 +174,14 @@ def _columns_of(content: Any) -> dict[str, list[Any]] | None:
 
 
 def _from_objects(rows: Any, name: str) -> Any:
-    """A frame of a list of objects, or of texts."""
+    """A DataFrame from a list of objects or of texts."""
     import polars as pl
 
     if isinstance(rows, list):
         rows = [{"text": row} if isinstance(row, str) else row for row in rows]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InvalidInput(
-            f"{name} must hold a list of objects with the same keys, or a list of texts."
+            f"{name} must contain a list of objects with the same keys, or a list of texts."
         )
     keys = list(dict.fromkeys(key for row in rows for key in row))
     columns = {whole(key): _series([row.get(key) for row in rows]) for key in keys}
@@ -187,7 +189,7 @@ def _from_objects(rows: Any, name: str) -> Any:
 
 
 def _series(values: list[Any]) -> Any:
-    """A column of one type; of JSON, where the values have several."""
+    """A column of one type; values of several types are written as JSON."""
     import polars as pl
 
     values = [whole(value) if isinstance(value, str) else value for value in values]
@@ -195,7 +197,7 @@ def _series(values: list[Any]) -> Any:
         series = pl.Series(values)
         if series.dtype != pl.Object:
             return series
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):  # of several kinds
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):  # of several types
         pass
     return pl.Series(
         [v if v is None or isinstance(v, str) else json.dumps(v) for v in values], dtype=pl.String
@@ -203,7 +205,7 @@ def _series(values: list[Any]) -> Any:
 
 
 def _without_rounding(frame: Any, objects: Objects) -> tuple[Any, Objects]:
-    """Columns in which a float would not hold every digit of an integer become texts."""
+    """Turn columns into texts if a float cannot hold every digit of their integers."""
     import polars as pl
 
     large = [
@@ -227,7 +229,7 @@ def _is_rounded(number: str | None) -> bool:
     return bool(_integral.fullmatch(number)) and int(float(number)) != int(number)
 
 
-# ---------------------------------------------------------------- JSON as it is spelled
+# ---------------------------------------------------------------- original JSON text
 def _as_object(piece: str) -> str:
     return f'{{"text":{piece}}}' if piece.startswith('"') else piece
 
@@ -239,7 +241,7 @@ def _cell(value: str | None) -> str | None:
 
 
 def _members(text: str) -> list[tuple[str, str]]:
-    """The members of an object: (key, the JSON of its value)."""
+    """The members of an object: (key, JSON of the value)."""
     found = []
     at = _next(text, 1)
     while text[at] != "}":
@@ -265,7 +267,7 @@ def _elements(text: str) -> list[str]:
 
 
 def _next(text: str, at: int) -> int:
-    """Where the next character is that is not blank."""
+    """The position of the next character that is not blank."""
     return _blanks.match(text, at).end()  # type: ignore[union-attr]  # it also matches nothing
 
 
@@ -284,7 +286,7 @@ def _rows_of_columns(text: str) -> Callable[[], list[str]]:
 
 
 def _first_of_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Where a key occurs twice the first counts, as polars has it."""
+    """If a key occurs twice, keep the first value, as polars does."""
     found = dict(pairs)
     if len(found) < len(pairs):
         found.update(reversed(pairs))
@@ -300,7 +302,7 @@ _scanner = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
 def whole(text: str) -> str:
-    """A text with halves of surrogate pairs replaced, since no file and no frame can hold them."""
+    """Replace lone surrogates, which neither files nor DataFrames can hold."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,10 +1,10 @@
-"""Names that columns usually have: which hold texts, which hold ids, and which are names at all."""
+"""Typical column names: of texts, of ids, and of anything else."""
 
 from __future__ import annotations
 
 import re
 
-# Names of columns that hold the text itself, and of those that do if nothing better is there.
+# Names of columns with texts, and of columns with titles, which are used if there are no texts.
 BODIES = frozenset(
     re.split(
         " ",
@@ -41,7 +41,7 @@ _OTHERS = frozenset(
 
 
 def rank(name: str) -> int:
-    """0: named like texts, 1: like titles, 2: neither. "review_text" and "tweetBody" count too."""
+    """0: a name for texts (also "review_text" and "tweetBody"), 1: for titles, 2: neither."""
     parts = _parts(name)
     if not parts or (parts[-1] in IDS and len(parts) > 1):
         return 2
@@ -51,7 +51,7 @@ def rank(name: str) -> int:
 
 
 def is_typical(cell: str) -> bool:
-    """Whether a cell is what columns are usually called: "id", "Created at", "review_text"."""
+    """Whether a cell is a typical column name: "id", "Created at", "review_text"."""
     if len(cell) > 40:
         return False
     parts = _parts(cell)

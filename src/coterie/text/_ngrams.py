@@ -1,4 +1,4 @@
-"""Runs of neighbouring words as words: pairs, triples. In and out: pointers, ids, words."""
+"""N-grams: pairs, triples, ... of neighbouring words. In and out: pointers, ids, words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def runs(
     shortest: int,
     longest: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], list[str]]:
-    """Runs of neighbouring words, of every length asked for, document after document."""
+    """N-grams of every length from `shortest` to `longest`, document after document."""
     doc = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     grams = ids.astype(np.int64)  # the gram of the current length that begins at each position
     all_words, names = [], words
@@ -44,7 +44,7 @@ def _merged(
     words: list[str],
     n_docs: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], list[str]]:
-    """Grams of all lengths by document; words that lay across two documents only are left out."""
+    """N-grams of all lengths by document; those that only span two documents are dropped."""
     grams = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     doc = np.concatenate(docs) if docs else np.zeros(0, np.int64)
     order = np.argsort(doc, kind="stable")

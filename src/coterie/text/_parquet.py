@@ -1,7 +1,7 @@
-"""parquet -> a polars DataFrame, once its own account of rows and sizes shows that there is room.
+"""Reads parquet into a polars DataFrame, after checking that it fits into memory.
 
-A parquet file of half a megabyte can hold 150 million rows. Its last part says so, in Thrift's
-compact protocol, and polars does not show it; so the few fields that matter are read here.
+A parquet file of half a megabyte can hold 150 million rows. Its footer gives the numbers, in Thrift's
+compact protocol. polars does not expose them, so the few fields that matter are parsed here.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
 from coterie.text._room import too_large
 
-# Thrift's types, as the compact protocol numbers them
+# type numbers of Thrift's compact protocol
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _WHOLE = (4, 5, 6)
 _DEPTH = 16  # the footer nests no deeper than about six levels
 _MARK = b"PAR1"
-# Memory, in bytes: of a value in a frame, and of a row's text as a Python string
+# memory in bytes: per value of a DataFrame, and per row for the text as a Python string
 _PER_VALUE, _PER_ROW = 16, 80
 
 
@@ -29,28 +29,30 @@ class _Footer(NamedTuple):
 
 
 def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
-    """The frame, of `n_rows` rows if that is known, or a sentence about why there is none."""
+    """Read the table; InvalidInput if it is damaged, too large, or does not have `n_rows` rows."""
     import polars as pl
 
     damaged = InvalidInput(
-        f"{name} is not a parquet file that can be read: damaged, cut short or of another kind."
+        f"{name} is not a readable parquet file: it is damaged, incomplete or of another type."
     )
     try:
         footer = _footer(raw)
     except (ValueError, IndexError):
         raise damaged from None
     if n_rows not in (None, footer.n_rows):
-        raise InvalidInput(f"{name} has {footer.n_rows:,} rows, not {n_rows:,}.")
+        raise InvalidInput(f"{name} has {footer.n_rows:,} rows instead of {n_rows:,}.")
     need = 2 * footer.n_bytes + _PER_VALUE * footer.n_values + _PER_ROW * footer.n_rows
     if need > allowed_memory():
         raise too_large(f"{name} holds {footer.n_rows:,} rows", need)
     try:
         frame = pl.read_parquet(io.BytesIO(raw))
-    except BaseException as error:  # polars panics on some broken files, which is no Exception
+    except (
+        BaseException
+    ) as error:  # polars panics on some broken files; a panic is not an Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         raise damaged from None
-    # one long text in a dictionary may be the text of every row
+    # a dictionary may repeat one long text in every row
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     need = sum(int(frame[column].str.len_bytes().sum() or 0) for column in texts)
     if need > allowed_memory():
@@ -59,7 +61,7 @@ def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
 
 
 def _footer(raw: bytes) -> _Footer:
-    """What the file says of itself; ValueError or IndexError if it says nothing sensible."""
+    """Parse the footer; ValueError or IndexError if it is not valid."""
     size = int.from_bytes(raw[-8:-4], "little")
     if len(raw) < 12 or raw[:4] != _MARK or raw[-4:] != _MARK or size > len(raw) - 12:
         raise ValueError("no parquet file")
@@ -75,7 +77,7 @@ def _footer(raw: bytes) -> _Footer:
             chunk = column.get(3)
             n_values += _count(chunk.get(5))
             n_bytes += _count(chunk.get(6))
-            start = chunk.get(11) or chunk.get(9)  # some writers say 0 for no dictionary
+            start = chunk.get(11) or chunk.get(9)  # some writers use 0 for no dictionary
             if not 4 <= _count(start) <= _count(start) + _count(chunk.get(7)) <= len(raw):
                 raise ValueError("a column lies outside of the file")
     return _Footer(n_rows, n_values, n_bytes)

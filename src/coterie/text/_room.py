@@ -1,4 +1,4 @@
-"""Content from outside, read only as far as there is memory for it."""
+"""Reads files and streams, but never more than fits into memory."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from coterie._disk import NotReadable, read_regular
 from coterie._memory import VARIABLE, allowed_memory, in_units
 from coterie.errors import InvalidInput
 
-TIMES = 5  # memory that a table takes while it is read, in sizes of its file (measured: 4 to 6)
+TIMES = 5  # memory needed to read a table, as a multiple of its file size (measured: 4 to 6)
 _PIECE = 2**22
 
 
 def most_bytes() -> int:
-    """The largest content of a file for which there is memory."""
+    """The largest file that fits into memory."""
     return allowed_memory() // TIMES
 
 
 def too_large(what: str, need: float) -> InvalidInput:
-    """What to say about a file that does not fit."""
+    """The error for a file that does not fit into memory."""
     return InvalidInput(
-        f"{what}, which takes at least {in_units(need)} of memory to read, and coterie may use"
-        f" {in_units(allowed_memory())}; give it a part of the data, or allow more with the environment"
+        f"{what}. Reading it takes at least {in_units(need)} of memory, but coterie may only use"
+        f" {in_units(allowed_memory())}. Use a part of the data, or raise the limit with the environment"
         f" variable {VARIABLE} (such as {VARIABLE}=64GB)."
     )
 
 
 def file_content(path: Path, most: int) -> bytes:
-    """A file's bytes; pipes and devices are refused, since they may never end."""
+    """Read a file; pipes and devices are refused, since they may never end."""
     try:
         return read_regular(path, most)
     except NotReadable as error:
@@ -43,7 +43,7 @@ def file_content(path: Path, most: int) -> bytes:
             raise too_large(f"{path} holds {in_units(size)}", TIMES * size) from None
         problem = str(error.strerror).removeprefix("it ")
         raise InvalidInput(
-            f"{path} cannot be read: it {problem}; for a pipe, name - and write to standard input."
+            f"{path} cannot be read: it {problem}. To read a pipe, use - and standard input."
         ) from None
     except (OSError, ValueError) as error:
         raise InvalidInput(
@@ -52,7 +52,7 @@ def file_content(path: Path, most: int) -> bytes:
 
 
 def stream_content(stream: Any, name: str) -> bytes:
-    """All that an open file or standard input gives; texts as UTF-8."""
+    """Read an open file or standard input to its end; text is encoded as UTF-8."""
     pieces: list[bytes] = []
     size, most = 0, most_bytes()
     while True:
@@ -66,18 +66,18 @@ def stream_content(stream: Any, name: str) -> bytes:
             piece = piece.encode("utf-8", "replace")
         if not isinstance(piece, bytes | bytearray | memoryview):
             raise InvalidInput(
-                f"{name} gives {type(piece).__name__}, not texts or bytes; open a file to read from."
+                f"{name} returns {type(piece).__name__} instead of text or bytes. Open a file for reading."
             )
         if not piece:
             return b"".join(pieces)
         pieces.append(bytes(piece))
         size += len(pieces[-1])
         if size > most:
-            raise too_large(f"{name} gives more than {in_units(most)}", TIMES * size)
+            raise too_large(f"{name} is larger than {in_units(most)}", TIMES * size)
 
 
 def gunzipped(raw: bytes, name: str) -> bytes:
-    """The content of gzipped bytes, and others as they are."""
+    """Decompress gzipped bytes; return other bytes unchanged."""
     if raw[:2] != b"\x1f\x8b":
         return raw
     pieces: list[bytes] = []
@@ -91,6 +91,6 @@ def gunzipped(raw: bytes, name: str) -> bytes:
                     raise too_large(f"{name} unpacks to more than {in_units(most)}", TIMES * size)
     except (OSError, EOFError, zlib.error):
         raise InvalidInput(
-            f"{name} is damaged or cut short: its gzip compression cannot be undone; copy it again."
+            f"{name} is damaged or incomplete: it cannot be unzipped. Copy or download it again."
         ) from None
     return b"".join(pieces)

@@ -1,7 +1,7 @@
-"""Which language texts are written in, and its words that say little.
+"""Detects the language of texts, and provides its stop words.
 
-In: a sample of texts. Out: an ISO 639-1 code, by script where a script has one language, else by
-whose stop words occur. The stop-word lists are those of the package stopwordsiso.
+In: a sample of texts. Out: an ISO 639-1 code, from the script if only one language uses it, otherwise
+from the stop words that occur. The lists of stop words come from the package stopwordsiso.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from coterie._sentence import example
 
 _SAMPLE = 1_000  # texts
 _START = 200  # characters of each
-_ENOUGH = 0.12  # share of the words that must be stop words of the language found
-# Below this many words the stop words may be there by chance.
+_ENOUGH = 0.12  # minimum share of words that are stop words of the detected language
+# With fewer words than this, stop words may occur by chance.
 _FEW = 20
 
-# Names in English, for notes; only languages whose stop words or script coterie may find.
+# English names, for notes; all languages that coterie can detect.
 NAMES = {
     "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
     "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
@@ -37,14 +37,14 @@ NAMES = {
     "yo": "Yoruba", "zh": "Chinese", "zu": "Zulu",
 }  # fmt: skip
 
-# First word of a letter's Unicode name -> the one language it most likely means.
+# first word of a letter's Unicode name -> the most likely language
 _SCRIPTS = {
     "HIRAGANA": "ja", "KATAKANA": "ja", "HANGUL": "ko", "THAI": "th", "LAO": "lo",
     "KHMER": "km", "MYANMAR": "my", "HEBREW": "he", "GREEK": "el", "ARMENIAN": "hy",
     "GEORGIAN": "ka", "BENGALI": "bn", "GUJARATI": "gu", "GURMUKHI": "pa", "TAMIL": "ta",
     "TELUGU": "te",
 }  # fmt: skip
-# Where stop words are too few: letters that only one of a script's languages uses.
+# If there are too few stop words: letters that only one of the script's languages uses.
 _LETTERS = {
     "CYRILLIC": (("uk", "іїєґ"), ("ru", "ыэё")),
     "ARABIC": (("ur", "ٹڈڑںے"), ("fa", "پچژگی"), ("ar", "ةىيك")),
@@ -53,35 +53,35 @@ _words = re.compile(r"[^\W\d_][\w'’\u0300-\u036f\u0900-\u0963]*").findall
 
 
 def detect(texts: Sequence[str]) -> tuple[str | None, str]:
-    """(language of the texts or None, a sentence about it), from an even sample of them."""
+    """Detect the language from a sample of the texts: (its code or None, a sentence about it)."""
     sample = [text[:_START] for text in texts[:: max(1, -(-len(texts) // _SAMPLE))]]
     scripts = _scripts(sample)
     if not scripts:
-        return None, "The texts hold no letters, so no language was found."
+        return None, "The texts contain no letters, so no language was detected."
     language = _by_script(scripts)
     if language is None:
         language = _by_stop_words(sample) or _by_letters(sample, scripts)
     if language is None:
         return None, (
-            "No language was recognised, so no stop words were removed; name it with "
+            "The language was not recognised, so no stop words were removed. If you know it, set it with "
             + example("language", "en")
-            + " (or another code) if you know it."
+            + " (or another code)."
         )
     return language, (
-        f"The texts look {name(language)} ({language!r}); say "
+        f"Detected language: {name(language)} ({language}). If this is wrong, use "
         + example("language")
-        + " if they are not."
+        + "."
     )
 
 
 def name(language: str) -> str:
-    """A language's English name."""
+    """The English name of a language."""
     return NAMES.get(language, language)
 
 
 @cache
 def stop_words(language: str | None) -> frozenset[str]:
-    """Words that say little in a language; empty where no list is known."""
+    """Stop words of a language; empty if there is no list."""
     if language is None:
         return frozenset()
     import stopwordsiso
@@ -94,14 +94,14 @@ def stop_words(language: str | None) -> frozenset[str]:
 
 
 def known(language: str) -> bool:
-    """Whether a code is one of those coterie has heard of."""
+    """Whether coterie knows this language code."""
     import stopwordsiso
 
     return language in NAMES or bool(stopwordsiso.has_lang(language))
 
 
 def _scripts(sample: Sequence[str]) -> Counter[str]:
-    """How many letters of each script."""
+    """Count the letters of each script."""
     scripts: Counter[str] = Counter()
     for letter, n in Counter("".join(sample)).items():
         if letter.isalpha():
@@ -112,7 +112,7 @@ def _scripts(sample: Sequence[str]) -> Counter[str]:
 def _by_script(scripts: Counter[str]) -> str | None:
     total = scripts.total()
     kana = scripts["HIRAGANA"] + scripts["KATAKANA"]
-    # A Chinese sentence is shorter in letters than the Latin names within it, hence the low bar.
+    # The threshold is low, since Chinese uses fewer characters than the Latin names within it.
     if scripts["CJK"] + kana > 0.3 * total:
         return "ja" if kana > 0.1 * (scripts["CJK"] + kana) else "zh"
     script, n = scripts.most_common(1)[0]
@@ -120,7 +120,7 @@ def _by_script(scripts: Counter[str]) -> str | None:
 
 
 def _by_stop_words(sample: Sequence[str]) -> str | None:
-    """The language whose stop words are most of the words; a word of many lists counts less."""
+    """The language with the most stop words in the texts; words of several languages count less."""
     seen = Counter(word for text in sample for word in _words(text.lower().replace("’", "'")))
     total = seen.total()
     if total == 0:
@@ -153,7 +153,7 @@ def _by_letters(sample: Sequence[str], scripts: Counter[str]) -> str | None:
 
 @cache
 def _lists() -> dict[str, tuple[str, ...]]:
-    """Each stop word (of a language told apart by its words) -> the languages that list it."""
+    """Stop word -> its languages, for languages that are not detected by their script."""
     import stopwordsiso
 
     by_script = {"zh", *_SCRIPTS.values()}

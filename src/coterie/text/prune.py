@@ -1,7 +1,7 @@
-"""Words too rare or too common to tell groups apart are left out.
+"""Removes words that are too rare or too common to separate clusters.
 
-In: ids document after document. Out: the same with -1 for words left out (`counts.from_ids` skips
-them), the words that stay, and a report for the user.
+In: word ids, document after document. Out: the same ids with -1 for removed words (`counts.from_ids`
+skips them), the words that remain, and a report for the user.
 """
 
 from __future__ import annotations
@@ -12,34 +12,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._sentence import example, parameter
+from coterie._sentence import counted, example, parameter
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """What pruning did, for the summary and for the model's record."""
+    """What was removed, for the summary and for the saved model."""
 
-    min_df: int  # a word stays if at least so many documents have it
-    max_df: int  # ... and at most so many
+    min_df: int  # a word is kept if at least this many documents contain it
+    max_df: int  # ... and at most this many
     n_before: int
     n_rare: int
     n_common: int
-    common: tuple[str, ...]  # the most common of the words left out for being common
+    common: tuple[str, ...]  # the most common of the words removed for being too common
 
     @property
     def n_words(self) -> int:
-        """Words that stay."""
+        """Number of words that remain."""
         return self.n_before - self.n_rare - self.n_common
 
     def __str__(self) -> str:
-        """One sentence."""
-        said = f"{self.n_words:,} words kept of {self.n_before:,}"
+        """Describe it in one sentence."""
+        said = f"Kept {self.n_words:,} of {counted(self.n_before, 'distinct word')}"
         if self.n_rare:
-            said += f"; {self.n_rare:,} in fewer than {self.min_df} documents left out"
+            fewer = "only one text" if self.min_df == 2 else f"fewer than {self.min_df:,} texts"
+            said += f"; removed {self.n_rare:,} that occur in {fewer}"
         if self.n_common:
-            said += f"; {self.n_common:,} in more than {self.max_df:,} documents left out"
+            more = counted(self.max_df, "text")
+            said += f"; removed {self.n_common:,} that occur in more than {more}"
             said += f" ({', '.join(self.common)})"
         return said + "."
 
@@ -52,10 +54,10 @@ def prune(
     min_df: int | float | str = "auto",
     max_df: int | float | str = "auto",
 ) -> tuple[npt.NDArray[np.int32], list[str], Pruned]:
-    """(ids with -1 for words left out, words that stay, what was done).
+    """Return (ids with -1 for removed words, remaining words, what was removed).
 
-    `min_df` and `max_df` are numbers of documents (int) or shares of them (float up to 1.0);
-    `n_docs` is what shares refer to: the documents that have words, unless given.
+    `min_df` and `max_df` are numbers of documents (int) or shares of them (float up to 1.0). Shares
+    refer to `n_docs`; by default, that is the number of documents with words.
     """
     n_docs = int(np.count_nonzero(np.diff(ptr))) if n_docs is None else n_docs
     least = default_min_df(n_docs) if min_df == "auto" else _documents("min_df", min_df, n_docs)
@@ -80,32 +82,32 @@ def prune(
 
 
 def default_min_df(n_docs: int) -> int:
-    """1 up to 10,000 documents, then 2, from a million on 3.
+    """1 for up to 10,000 documents, then 2, and 3 from one million documents.
 
-    A word of one document tells nothing, but it counts in V, and so in how readily clusters open.
-    The rule was found on eight corpora and tried on eight others (GSDMM, alpha = beta = 0.1, mean NMI
-    of the rule / always 1 / always 2): .527 / .516 / .508 on the former, .537 / .527 / .540 on the
-    latter. So it is a mild preference, not a law.
+    A word in a single document carries no information about clusters, but it increases V, the size of
+    the vocabulary, and so makes new clusters more likely. The rule was tuned on eight corpora and
+    tested on eight others (GSDMM, alpha = beta = 0.1; mean NMI of the rule / always 1 / always 2):
+    .527 / .516 / .508 on the former, .537 / .527 / .540 on the latter. So the preference is a mild one.
     """
     return 1 if n_docs <= 10_000 else 2 if n_docs < 1_000_000 else 3
 
 
 def default_max_df(n_docs: int) -> int:
-    """All: leaving out words of over half of the documents gained nothing (.537 -> .535, 8 corpora)."""
+    """No limit: removing words in over half of the documents did not help (.537 -> .535, 8 corpora)."""
     return n_docs
 
 
 def document_frequency(
     ptr: npt.NDArray[np.int64], ids: npt.NDArray[np.int32], n_words: int
 ) -> npt.NDArray[np.int64]:
-    """In how many documents each word occurs. Negative ids are skipped."""
+    """Count the documents in which each word occurs; negative ids are skipped."""
     frequency = np.zeros(n_words, np.int64)
     tally.document_frequency(ptr, ids, np.full(max(n_words, 1), -1, np.int64), frequency)
     return frequency
 
 
 def _documents(name: str, value: Any, n_docs: int) -> int:
-    """A number of documents from a number or a share."""
+    """Convert a number or a share to a number of documents."""
     ok = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     ok = ok and value == value
     if ok and isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
@@ -114,8 +116,8 @@ def _documents(name: str, value: Any, n_docs: int) -> int:
     if not ok or value < 1 or value != int(value):
         raise InvalidInput(
             parameter(name)
-            + f" is {value!r}; give 'auto', a number of documents (1 or more) or a share of them"
-            " (a fraction such as 0.5).",
+            + f" is {value!r}. Use 'auto', a number of texts (1 or more) or a share of them"
+            " (such as 0.5).",
             kind="not_allowed",
         )
     return int(value)
@@ -130,29 +132,30 @@ def _nothing_left(
 ) -> str:
     if report.n_before == 0:
         return (
-            "No text holds a word that the tokenizer keeps: all is empty, numbers, links, stop words"
-            " or shorter than min_chars; loosen the tokenizer's settings."
+            "No text contains a word that the tokenizer keeps: the texts are empty, or consist of"
+            " numbers, links, stop words or words shorter than min_chars. Use less strict tokenizer"
+            " settings."
         )
     if rare.all():
         return (
             "No word is left: "
             + example("min_df", report.min_df)
-            + f" leaves out words in fewer than {report.min_df} documents, and the most common word"
-            f" is in {most_seen} of {n_docs}; use " + example("min_df", 1) + "."
+            + f" removes words that occur in fewer than {report.min_df} texts, but the most common"
+            f" word occurs in only {most_seen} of {n_docs}. Use " + example("min_df", 1) + "."
         )
     if common.all():
         return (
             "No word is left: "
             + example("max_df", report.max_df)
-            + f" leaves out words in more than {report.max_df} of the {n_docs} documents, which is"
-            " every word; use " + example("max_df", 1.0) + "."
+            + f" removes words that occur in more than {report.max_df} of the {n_docs} texts, and"
+            " every word does. Use " + example("max_df", 1.0) + "."
         )
     return (
         "No word is left: "
         + example("min_df", report.min_df)
-        + f" leaves out {report.n_rare} rare words and "
+        + f" removes {counted(report.n_rare, 'rare word')} and "
         + example("max_df", report.max_df)
-        + f" the other {report.n_common}; use "
+        + f" the other {report.n_common:,}. Use "
         + example("min_df", 1)
         + " or "
         + example("max_df", 1.0)

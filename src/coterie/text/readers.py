@@ -1,8 +1,8 @@
-"""Whatever holds the user's texts -> `Rows`: the texts, and the table they go back into.
+"""Reads the user's texts into `Rows`: the texts, and the table they came from.
 
-In: a list, a Series, a DataFrame (pandas, polars, pyarrow: what narwhals knows), a path, "-" for
-standard input or an open file. Out: one text a row, "" where there is none, and the user's own
-frame, to which `with_columns` adds. Which column holds the texts is guessed when it is obvious.
+In: a list, a Series, a DataFrame (pandas, polars, pyarrow: anything narwhals supports), a path, "-"
+for standard input, or an open file. Out: one text per row ("" if it is missing) and the user's own
+table, to which `with_columns` adds columns. The text column is guessed if it is obvious.
 """
 
 from __future__ import annotations
@@ -22,34 +22,36 @@ from coterie.text._csv import Cells
 from coterie.text._header import usual_kind
 from coterie.text._names import IDS, rank
 
-_HEAD = 2_000  # rows looked at to guess
+_HEAD = 2_000  # rows used to guess the text column
 
 
 @dataclass
 class Rows:
-    """The user's rows: texts to cluster, and the frame they came in."""
+    """The user's rows: the texts to cluster, and the table they came from."""
 
     texts: list[str]  # "" where the text is missing or blank
-    column: str | None  # which column of `frame` they are
+    column: str | None  # the column of `frame` with the texts
     n_missing: int
     ids: list[Any] | None
-    notes: list[str]  # one sentence each, for the user
-    frame: Any = field(repr=False)  # the user's own, or a polars DataFrame
-    id_column: str | None = None  # which column of `frame` the ids are
-    source: Cells | _json.Objects | None = field(default=None, repr=False)  # as in the file
+    notes: list[str]  # sentences for the user
+    frame: Any = field(repr=False)  # the user's own table, or a polars DataFrame
+    id_column: str | None = None  # the column of `frame` with the ids
+    source: Cells | _json.Objects | None = field(
+        default=None, repr=False
+    )  # the cells as in the file
 
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.texts)
 
     def with_columns(self, new: Mapping[str, Any]) -> Any:
-        """The user's frame with columns added, of the same kind as came in; theirs are not touched.
+        """Return the user's table with columns added, as the same type of table.
 
-        If one of the new names is taken, all new ones are called coterie_..., so that those that
-        belong together are seen to, and a note says so.
+        If one of the new names is taken, all new columns are called coterie_..., so that they can be
+        recognised together, and a note says so.
         """
         columns = self.named(new)
-        if hasattr(self.frame, "assign"):  # pandas and its kin: keeps the index
+        if hasattr(self.frame, "assign"):  # pandas and similar: keeps the index
             return self.frame.assign(**columns)
         import narwhals as nw
 
@@ -59,18 +61,16 @@ class Rows:
         return frame.with_columns(*added).to_native()
 
     def named(self, new: Mapping[str, Any]) -> dict[str, Any]:
-        """New columns under names that the user's table does not have; a note says so if they differ."""
+        """Rename new columns if the user's table already has columns of these names, and add a note."""
         names = self.names_for(new)
         if names != list(new):
-            note = (
-                f"Your table has a column of the same name, so ours are called {', '.join(names)}."
-            )
+            note = f"Your table already has a column of that name, so the new ones are {', '.join(names)}."
             if note not in self.notes:
                 self.notes.append(note)
         return dict(zip(names, new.values(), strict=True))
 
     def to_parquet(self) -> bytes:
-        """The user's frame as a parquet file; columns that have no such form are left out."""
+        """The user's table as a parquet file; columns that parquet cannot hold are left out."""
         import polars as pl
 
         columns = []
@@ -85,7 +85,7 @@ class Rows:
                     )
                 native = native.rename(str(name))
                 pl.DataFrame(native).write_parquet(io.BytesIO())
-            except Exception:  # whatever objects the user keeps in a table
+            except Exception:  # tables may hold arbitrary objects
                 continue
             columns.append(native)
         out = io.BytesIO()
@@ -93,7 +93,7 @@ class Rows:
         return out.getvalue()
 
     def names_for(self, new: Iterable[str]) -> list[str]:
-        """What `with_columns` would call new columns."""
+        """The names that `with_columns` gives to new columns."""
         wanted = list(new)
         taken = {str(column) for column in _column_names(self.frame)}
         names, n = wanted, 1
@@ -104,7 +104,7 @@ class Rows:
 
 
 def from_parquet(content: bytes, column: Any, id: Any, n_rows: int) -> Rows:
-    """The rows that `to_parquet` wrote; ValueError for anything else."""
+    """Read the output of `to_parquet`; ValueError for anything else."""
     if not (isinstance(column, str) and (id is None or isinstance(id, str))):
         raise ValueError("its columns are not named")
     return _from_frame(_parquet.read(content, "It", n_rows), column, id, [])
@@ -117,10 +117,10 @@ def read(
     encoding: str | None = None,
     header: bool | None = None,
 ) -> Rows:
-    """Read texts from whatever the user has.
+    """Read texts from a list, a table, a file or a stream.
 
-    `text` and `id` name columns, `encoding` a file's; `header` says whether the first line of a csv
-    file names the columns, which is found out if it is None.
+    `text` and `id` are column names, `encoding` is that of the file, and `header` says whether the
+    first line of a csv file holds the column names (None: detect it).
     """
     if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
         name = str(getattr(data, "name", data))[:80]
@@ -131,15 +131,15 @@ def read(
     if header is not None:
         raise InvalidInput(
             example("header", header)
-            + f" is for csv and tsv files, and the data is a {type(data).__name__}; leave it"
-            " out."
+            + f" only applies to csv and tsv files, but the data is a {type(data).__name__}."
+            " Leave it out."
         )
     if isinstance(data, bytes | dict | set | frozenset):
         raise InvalidInput(
-            f"The data is a {type(data).__name__}; pass a list of texts, a table (pandas, polars) or a"
-            " path to a file."
+            f"The data is a {type(data).__name__}. Pass a list of texts, a table (pandas, polars) or the"
+            " path of a file."
         )
-    with _files.in_words("The data", "change or leave out the column at fault"):
+    with _files.in_words("The data", "change or remove the column that causes the error"):
         frame, is_series = _as_frame(data)
         if frame is not None:
             if is_series and text is None:
@@ -150,8 +150,8 @@ def read(
             example("text", text)
             + " and "
             + example("id", id)
-            + f" name columns, but the data is a {type(data).__name__}, which has none; leave them out,"
-            " or pass a table."
+            + f" are column names, but the data is a {type(data).__name__}, which has no columns. Leave"
+            " them out, or pass a table."
         )
     return _from_list(data)
 
@@ -164,16 +164,16 @@ def _from_list(data: Any) -> Rows:
         values = data.tolist() if hasattr(data, "tolist") else list(data)
     except TypeError:
         raise InvalidInput(
-            f"The data is a {type(data).__name__}; pass a list of texts, a table or a path."
+            f"The data is a {type(data).__name__}. Pass a list of texts, a table or a path."
         ) from None
     if not isinstance(values, list) or not values:
-        raise InvalidInput("There is no text in the data: it is empty.")
+        raise InvalidInput("The data is empty: there are no texts to cluster.")
     texts, n_missing, others = _texts(values)
     if others:
         row, kind = others[0], type(values[others[0]]).__name__
         raise InvalidInput(
-            f"Item {row} of the data is a {kind}, not a text; pass strings, and None or '' where there"
-            " is none."
+            f"Item {row} of the data is a {kind}, not a text. Pass strings, and None or '' for missing"
+            " texts."
         )
     frame = pl.DataFrame(
         {"text": [_json.whole(v) if isinstance(v, str) else None for v in values]},
@@ -183,12 +183,12 @@ def _from_list(data: Any) -> Rows:
 
 
 def _as_frame(data: Any) -> tuple[Any, bool]:
-    """(an eager native DataFrame or None, whether it came as a Series)."""
+    """Return (an eager native DataFrame or None, whether the data was a Series)."""
     if isinstance(data, list | tuple | str) or type(data).__module__.partition(".")[0] == "numpy":
         return None, False
     import narwhals as nw
 
-    # pandas and pyarrow may have two columns of one name
+    # pandas and pyarrow allow two columns with the same name
     if getattr(data, "ndim", 1) == 2 or hasattr(data, "column_names"):
         _once(_column_names(data))
     wrapped = nw.from_native(data, pass_through=True, allow_series=True)
@@ -214,7 +214,7 @@ def _from_frame(
     names = _column_names(frame)
     wrapped = nw.from_native(frame, eager_only=True)
     if len(wrapped) == 0:
-        raise InvalidInput("The table has no rows: there is nothing to cluster.")
+        raise InvalidInput("The table has no rows, so there is nothing to cluster.")
     if text is None:
         text, note = _guess(frame, wrapped)
         notes.append(note)
@@ -230,26 +230,26 @@ def _from_frame(
     if ids is not None:
         n_twice = len(ids) - len(set(map(str, ids)))
         if n_twice:
-            notes.append(f"{n_twice} ids of the column {id!r} occur more than once.")
+            notes.append(f"The ids in the column {id!r} are not unique ({n_twice:,} repeated).")
     id_column = None if id is None else str(id)
     return Rows(texts, text, n_missing, ids, notes, frame, id_column, source)
 
 
 def _ids(column: Any, name: str, source: Cells | _json.Objects | None) -> list[Any]:
-    """Ids as they stand in a csv file, where 1.10 and 1.1 may be two of them."""
+    """Ids exactly as in a csv file, where 1.10 and 1.1 may be different ids."""
     import narwhals as nw
 
     if isinstance(source, Cells) and column.dtype.is_float():
         column = _column(source.frame, name)
     try:
         found: list[Any] = column.to_list()
-    except (OverflowError, ValueError):  # dates that Python does not know
+    except (OverflowError, ValueError):  # dates outside of Python's range
         found = column.cast(nw.String).to_list()
     return found
 
 
 def _column(frame: Any, name: Any) -> Any:
-    """One column, whatever its name is: pandas allows numbers, which narwhals takes for rows."""
+    """One column by name; pandas allows numbers as names, which narwhals would take for rows."""
     import narwhals as nw
 
     return nw.from_native(frame[name], series_only=True)
@@ -264,7 +264,7 @@ def _once(names: Sequence[Any]) -> None:
     seen = set()
     for name in names:
         if name in seen:
-            raise InvalidInput(f"The table has two columns called {name!r}; rename one of them.")
+            raise InvalidInput(f"The table has two columns named {name!r}. Rename one of them.")
         seen.add(name)
 
 
@@ -276,14 +276,14 @@ def _need(name: str, names: Sequence[Any], parameter: str) -> None:
     raise InvalidInput(
         f"There is no column {name!r} ("
         + Sentence(Name(parameter, f"{parameter}=..."))
-        + "); the columns are"
+        + "). The columns are"
         f" {', '.join(repr(n) for n in names[:30])}{', ...' if len(names) > 30 else ''}.{hint}",
         kind="no_such_column",
     )
 
 
 def _column_texts(series: Any, name: str) -> tuple[list[str], int]:
-    """A column's texts, and how many are missing."""
+    """The texts of a column, and how many are missing."""
     import narwhals as nw
 
     if series.dtype in (nw.Categorical, nw.Enum):
@@ -303,14 +303,14 @@ def _column_texts(series: Any, name: str) -> tuple[list[str], int]:
 
 def _not_text(name: str, what: str) -> str:
     return (
-        f"The column {name!r} holds {what}, not texts; name the column of the texts with "
+        f"The column {name!r} holds {what}, not texts. Name the text column with "
         + example("text")
-        + ", or turn these into strings first."
+        + ", or convert the values to strings first."
     )
 
 
 def _texts(values: Sequence[Any]) -> tuple[list[str], int, list[int]]:
-    """(texts with "" for missing ones, how many are missing, where something else is)."""
+    """Return (texts with "" for missing ones, number missing, rows with other values)."""
     others = [i for i, v in enumerate(values) if not isinstance(v, str) and not _is_missing(v)]
     texts = [_json.whole(v) if isinstance(v, str) and not v.isspace() else "" for v in values]
     return texts, texts.count("") - len(others), others
@@ -324,36 +324,34 @@ def _is_missing(value: Any) -> bool:
 
 # ---------------------------------------------------------------- which column?
 def _guess(native: Any, frame: Any) -> tuple[Any, str]:
-    """(the column that holds the texts, a sentence about why)."""
+    """Return (the text column, a sentence that explains the choice)."""
     samples = {}
     for name in frame.columns:
         series = _column(native, name)
         if series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype.is_nested():
-            continue  # no texts, and perhaps dates that Python does not know
+            continue  # not texts, and perhaps dates outside of Python's range
         head = series.head(_HEAD).to_list()
         values = [v for v in head if isinstance(v, str) and v and not v.isspace()]
         if values:
             samples[name] = values
     if not samples:
         raise InvalidInput(
-            "No column holds texts; the columns are"
+            "No column holds texts. The columns are"
             f" {', '.join(f'{n!r} ({_column(native, n).dtype})' for n in islice(frame.columns, 30))}."
         )
     if len(samples) == 1:
         (name,) = samples
-        return name, f"The texts are those of the column {name!r}, the only one with texts."
+        return name, f"Using the texts in column {name!r}, the only one with texts."
     wordy = {name: samples[name] for name in samples if usual_kind(samples[name][:200]) == "text"}
     samples = wordy or samples  # neither dates nor codes
     if len(samples) == 1:
         (name,) = samples
-        return name, f"The texts are those of the column {name!r}, the only one with words."
+        return name, f"Using the texts in column {name!r}, the only one with words."
     for level in (0, 1):
         named = [name for name in samples if rank(str(name)) == level]
         filled = [name for name in named if len(samples[name]) >= 0.3 * min(len(frame), _HEAD)]
         if len(filled) == 1 and not _much_longer_exists(filled[0], samples):
-            return filled[
-                0
-            ], f"The texts are those of the column {filled[0]!r}, chosen by its name."
+            return filled[0], f"Using the texts in column {filled[0]!r}, chosen by its name."
         if len(filled) > 1:
             samples = {name: samples[name] for name in filled}
             break
@@ -363,18 +361,16 @@ def _guess(native: Any, frame: Any) -> tuple[Any, str]:
     words = sum(map(str.count, values, [" "] * len(values))) / len(values) + 1
     varied = len(set(values)) > 0.3 * len(values)
     if _mean_length(values) > 3 * _mean_length(samples[second]) and words >= 3 and varied:
-        return first, (
-            f"The texts are those of the column {first!r}, which has by far the longest ones."
-        )
+        return first, (f"Using the texts in column {first!r}, which has by far the longest ones.")
     shown = "; ".join(f"{n!r} ({_sample(samples[n][0])})" for n in by_length[:10])
     raise InvalidInput(
-        "Several columns may hold the texts; say which with " + example("text") + f": {shown}.",
+        "Several columns may hold the texts. Choose one with " + example("text") + f": {shown}.",
         kind="which_column",
     )
 
 
 def _much_longer_exists(name: Any, samples: Mapping[Any, list[str]]) -> bool:
-    """Whether another column is so much longer and wordy that the name may mislead."""
+    """Whether another column has so much longer texts that the name may be misleading."""
     length = _mean_length(samples[name])
     return any(
         _mean_length(values) > 10 * length and " " in values[0] and len(set(values)) > 1

@@ -1,9 +1,10 @@
-"""Texts to word ids. One scan at C speed cuts all texts; everything else happens once a distinct word.
+"""Texts to word ids. One regular expression scans all texts; the rest runs once per distinct string.
 
-In: texts. Out: pointers, ids and words, as `counts.from_ids` wants them. Case, Unicode form, URLs
-and markup are settled on the text; stop words, apostrophes, numbers, mentions, lemmas, accents and
-the cutting of Chinese or Thai on the distinct strings the scan found, which are few.
-A `Tokenizer` is plain data and is saved with the model, so that `predict` sees what `fit` saw.
+In: texts. Out: pointers, ids and words, in the form that `counts.from_ids` expects. Case, Unicode
+normalization, URLs and markup are handled on the whole text. Stop words, apostrophes, numbers,
+mentions, lemmas, accents and the segmentation of Chinese or Thai are handled on the distinct strings
+that the scan found, which are few. A `Tokenizer` is plain data and is saved with the model, so that
+`predict` treats texts exactly as `fit` did.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie._optional import require
-from coterie._sentence import parameter
+from coterie._sentence import in_python, parameter
 from coterie.errors import InvalidInput
 from coterie.text import _ngrams, _segment, languages
 
@@ -30,9 +31,9 @@ Ptr = npt.NDArray[np.int64]
 WordIds = npt.NDArray[np.int32]
 
 _POLICIES = ("drop", "keep", "mark")
-_END = "\x1e"  # stands after every text, so that all texts of a chunk are cut in one scan
-_LINK = "\x1f"  # stands for a URL that is to be marked
-_CHUNK = 250_000  # characters cut at once: bounds the memory of the strings in flight
+_END = "\x1e"  # follows every text, so that one scan can split all texts of a chunk
+_LINK = "\x1f"  # replaces a URL that will be marked
+_CHUNK = 250_000  # characters per scan: limits the memory for temporary strings
 
 _url = re.compile(
     r"(?:https?://|ftp://|\bwww\.)[^\s<>\"\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]+", re.IGNORECASE
@@ -42,10 +43,10 @@ _tag = re.compile(
     r"|th|tr|u|ul)(?:\s[^<>]{0,400})?/?>",
     re.IGNORECASE,
 )
-_INVISIBLE = "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f"  # within a word, never seen
+_INVISIBLE = "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f"  # occur within words, but are not displayed
 _accents = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
 
-# Closed classes of grammar that an apostrophe binds to a word.
+# Grammatical prefixes and suffixes that an apostrophe attaches to a word.
 _SUFFIXES = {"en": re.compile(r"'(?:s|m|d|re|ve|ll)$"), None: re.compile(r"'s$")}
 _FRENCH = re.compile(r"^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)'(?=..)")
 _PREFIXES = {
@@ -59,17 +60,18 @@ _PREFIXES = {
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """How texts become words. Frozen; `to_dict` and `from_dict` carry it to disk and back.
+    """Settings for splitting texts into words. Frozen; `to_dict` and `from_dict` save and restore it.
 
-    `resolve` replaces what is "auto" by what suits the texts. `urls`, `mentions` and `numbers` are
-    dropped, kept, or marked: each replaced by the one word <url>, <mention> or <number>.
-    `stop_words` are None, "auto" (those of the language) or the words to leave out. None is the
-    default by a small margin: over 16 corpora NMI was .532 with stop words and .518 without (GSDMM,
-    alpha = beta = 0.1), 7 better with, 5 better without, 4 the same: questions and news gain by them
-    ("how", "can't" carry intent), tweets of disasters lose much (.550, without .703). Names of
-    clusters are another matter: `dull_words` are those not to show. `markup` drops HTML tags, decodes
-    entities. `segmenter` cuts scripts without spaces: "rjieba", "sudachi", "pythainlp" or "bigrams"
-    (pairs of neighbouring characters).
+    `resolve` replaces every "auto" with the value that suits the texts. `urls`, `mentions` and
+    `numbers` are dropped, kept, or marked: replaced by the single word <url>, <mention> or <number>.
+    `stop_words` is None (keep them), "auto" (remove those of the language) or a list of words to
+    remove. The default is None, by a small margin: over 16 corpora the mean NMI was .532 with stop
+    words kept and .518 with stop words removed (GSDMM, alpha = beta = 0.1). Keeping them was better on
+    7 corpora, removing them on 5, and 4 were equal. Questions and news gain from them ("how" and
+    "can't" carry intent), tweets about disasters lose (.550 kept, .703 removed). Cluster names never
+    show `language_stop_words`. `markup="drop"` removes HTML tags and decodes entities. `segmenter`
+    splits scripts without spaces: "rjieba", "sudachi", "pythainlp" or "bigrams" (pairs of neighbouring
+    characters).
     """
 
     language: str | None = "auto"
@@ -86,20 +88,20 @@ class Tokenizer:
     segmenter: str = "auto"
 
     def __post_init__(self) -> None:
-        """Check every setting, so that a wrong one is named where it was written."""
+        """Check every setting, so that a wrong value is reported where it was set."""
         language = self.language
         for name in ("lowercase", "strip_accents", "lemmas"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} of Tokenizer must be True or False.")
         if not isinstance(language, str | None):
             raise InvalidInput(
-                parameter("language", "Tokenizer") + f" is {language!r}; give a code such as 'en'."
+                parameter("language", "Tokenizer") + f" is {language!r}. Use a code such as 'en'."
             )
         if language is not None and language != "auto" and not languages.known(language):
             raise InvalidInput(
                 parameter("language", "Tokenizer")
-                + f" is {language!r}; give a two-letter code such as 'en', 'de' or 'zh', 'auto' to have"
-                " it found, or None for no language."
+                + f" is {language!r}. Use a two-letter code such as 'en', 'de' or 'zh', 'auto' to detect"
+                " the language, or None for no language."
             )
         for name in ("urls", "mentions", "numbers"):
             _one_of(name, getattr(self, name), _POLICIES)
@@ -107,31 +109,31 @@ class Tokenizer:
         _one_of("segmenter", self.segmenter, ("auto", *_segment.NAMES))
         if isinstance(self.stop_words, str) and self.stop_words != "auto":
             raise InvalidInput(
-                f"stop_words of Tokenizer is {self.stop_words!r}; give 'auto', None or a list of words"
-                " (for another language, say language='de')."
+                f"stop_words of Tokenizer is {self.stop_words!r}. Use 'auto', None or a list of words"
+                " (for another language, set language, such as language='de')."
             )
         if self.stop_words is not None and not isinstance(self.stop_words, str):
             if not all(isinstance(word, str) for word in self.stop_words):
-                raise InvalidInput("stop_words of Tokenizer hold something that is not a word.")
+                raise InvalidInput("stop_words of Tokenizer must contain only strings.")
             object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         ngrams = tuple(self.ngrams) if isinstance(self.ngrams, list | tuple) else ()
         counted = len(ngrams) == 2 and all(isinstance(n, int) for n in ngrams)
         if not counted or not 1 <= ngrams[0] <= ngrams[1] <= 5:
             raise InvalidInput(
-                f"ngrams of Tokenizer is {self.ngrams!r}; give the shortest and the longest, such as"
+                f"ngrams of Tokenizer is {self.ngrams!r}. Use the shortest and the longest length, such as"
                 " (1, 1) for words or (1, 2) for words and pairs of words."
             )
         object.__setattr__(self, "ngrams", ngrams)
         if not isinstance(self.min_chars, int) or self.min_chars < 1:
-            raise InvalidInput(f"min_chars of Tokenizer is {self.min_chars}; give 1 or more.")
+            raise InvalidInput(f"min_chars of Tokenizer is {self.min_chars}. Use 1 or more.")
 
     @staticmethod
     def fit_language(texts: Sequence[str]) -> tuple[str | None, str]:
-        """(ISO code of the texts' language or None, a sentence about it), from an even sample."""
+        """Detect the language from a sample: (its ISO code or None, a sentence about it)."""
         return languages.detect(texts)
 
     def resolve(self, texts: Sequence[str]) -> tuple[Tokenizer, list[str]]:
-        """This tokenizer with nothing left "auto", and what to tell the user about the choices."""
+        """Return a copy with every "auto" replaced, and notes for the user about the choices."""
         notes = []
         language, stop_words, segmenter = self.language, self.stop_words, self.segmenter
         if language == "auto":
@@ -141,8 +143,11 @@ class Tokenizer:
             stop_words = tuple(sorted(languages.stop_words(language)))
             if language is not None and not stop_words:
                 notes.append(
-                    f"No list of stop words is known for {languages.name(language)}; give your own"
-                    " with stop_words=[...] if common words get in the way."
+                    f"coterie has no stop words for {languages.name(language)}."
+                    + in_python(
+                        " If common words get in the way, pass your own with a"
+                        " Tokenizer(stop_words=[...])."
+                    )
                 )
         if segmenter == "auto":
             segmenter, said = _segment.choose(language)
@@ -150,16 +155,16 @@ class Tokenizer:
         lemmas = self.lemmas and _lemmas_known(language)
         if self.lemmas and not lemmas:
             which = "no language was recognised" if language is None else languages.name(language)
-            notes.append(f"No lemmas are known ({which}): words stay as they are written.")
+            notes.append(f"Lemmas are not available ({which}), so words are kept as written.")
         resolved = replace(
             self, language=language, stop_words=stop_words, segmenter=segmenter, lemmas=lemmas
         )
         return resolved, notes
 
     def count(self, texts: Sequence[str]) -> tuple[Ptr, WordIds, list[str]]:
-        """Learn the words of texts: (where each text begins, ids text after text, words by id)."""
+        """Learn the words of texts: (start of each text, ids of all texts in order, words by id)."""
         ready = self if self._is_resolved else self.resolve(texts)[0]
-        ptr, ids, words = _cut(ready, texts)
+        ptr, ids, words = _split(ready, texts)
         if ready.ngrams != (1, 1):
             return _ngrams.runs(ptr, ids, words, *ready.ngrams)
         return ptr, ids, words
@@ -167,25 +172,25 @@ class Tokenizer:
     def encode(
         self, texts: Sequence[str], words: Sequence[str] | Mapping[str, int]
     ) -> tuple[Ptr, WordIds]:
-        """The ids of texts in given words (a list, or word -> id); -1 for a word not among them."""
+        """Return the ids of the texts' words in a vocabulary (list, or word -> id); -1 if not in it."""
         ptr, ids, found = self.count(texts)
         id_of = words if isinstance(words, Mapping) else {w: i for i, w in enumerate(words)}
         known = np.fromiter(map(id_of.get, found, repeat(-1)), np.int32, len(found))
         return ptr, known[ids]
 
     def tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """The words of each text in order, to be looked at."""
+        """Return the words of each text, in order."""
         ptr, ids, words = self.count(texts)
         flat = [words[i] for i in ids]
         return [flat[a:b] for a, b in pairwise(ptr)]
 
     @property
-    def dull_words(self) -> frozenset[str]:
-        """Words that say little in this language: counted, but no name for a cluster."""
+    def language_stop_words(self) -> frozenset[str]:
+        """Stop words of this language: they may be counted, but are not used in cluster names."""
         return languages.stop_words(None if self.language == "auto" else self.language)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Convert to plain data for JSON."""
         plain = asdict(self)
         plain["ngrams"] = list(self.ngrams)
         if isinstance(self.stop_words, tuple):
@@ -194,12 +199,12 @@ class Tokenizer:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Tokenizer:
-        """The tokenizer that `to_dict` described."""
+        """Rebuild a tokenizer from the output of `to_dict`."""
         unknown = sorted(set(plain) - {field.name for field in fields(cls)})
         if unknown:
             raise InvalidInput(
-                f"A saved Tokenizer names {', '.join(map(repr, unknown))}, which this version of"
-                " coterie does not know: it was written by a newer one."
+                f"A saved Tokenizer has the unknown setting {', '.join(map(repr, unknown))}: it was"
+                " written by a newer version of coterie."
             )
         return cls(**plain)
 
@@ -215,9 +220,9 @@ def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
         )
 
 
-# ---------------------------------------------------------------- the scan
-def _cut(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Ptr, WordIds, list[str]]:
-    """Words of all texts: the scan, then each distinct string of it turned into words."""
+# ---------------------------------------------------------------- the scan over all texts
+def _split(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Ptr, WordIds, list[str]]:
+    """Split all texts: scan them, then turn each distinct string that was found into words."""
     id_of: defaultdict[str, int] = defaultdict()
     id_of.default_factory = id_of.__len__
     end = id_of[_END]
@@ -229,7 +234,7 @@ def _cut(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Ptr, WordIds, list
     raw = np.concatenate(scanned) if scanned else np.zeros(0, np.int32)
     pieces, n_pieces, words = _words(tokenizer, id_of)
     ends = np.flatnonzero(raw == end)
-    if n_pieces.max(initial=0) <= 1:  # no string became several words
+    if n_pieces.max(initial=0) <= 1:  # no string was split into several words
         first = np.full(n_pieces.size, -1, np.int32)
         first[n_pieces == 1] = pieces
         ids = first[raw]
@@ -245,7 +250,7 @@ def _cut(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Ptr, WordIds, list
 
 
 def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Texts, a quarter of a million characters or so at a time."""
+    """Yield the texts in chunks of about _CHUNK characters."""
     upto = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     start = 0
     while start < len(texts):
@@ -256,7 +261,7 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _joined(tokenizer: Tokenizer, texts: Sequence[str]) -> str:
-    """One string of a chunk, a mark after every text, ready to be cut."""
+    """Join the texts of a chunk into one string, with a marker after every text."""
     texts = [text if text.isascii() else _normal(text) for text in texts]
     if tokenizer.markup == "drop":
         texts = [_plain(text) if "<" in text or "&" in text else text for text in texts]
@@ -275,7 +280,7 @@ def _joined(tokenizer: Tokenizer, texts: Sequence[str]) -> str:
 
 
 def _normal(text: str) -> str:
-    """One form for what looks the same: NFKC, and nothing invisible within words."""
+    """Normalize to NFKC, and remove invisible characters within words."""
     text = unicodedata.normalize("NFKC", text)
     for sign in _INVISIBLE:
         if sign in text:
@@ -284,7 +289,7 @@ def _normal(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Tags out, entities decoded."""
+    """Remove tags and decode entities."""
     if "<" in text:
         text = _tag.sub(" ", text)
     return html.unescape(text) if "&" in text else text
@@ -292,10 +297,10 @@ def _plain(text: str) -> str:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """A letter or digit with the letters, digits, marks and apostrophes after it.
+    """Match a letter or digit and the letters, digits, marks and apostrophes that follow it.
 
-    `\\w` would cut Hindi and Thai words at their vowel signs. Spelling out the letters of the basic
-    plane also makes `re` look a character up in one bitmap, which is quicker than `\\w`.
+    `\\w` would split Hindi and Thai words at their vowel signs. Listing the letters of the basic plane
+    also lets `re` look up a character in a single bitmap, which is faster than `\\w`.
     """
     letters, marks = [], []
     for code in range(0x80, 0x10000):
@@ -304,17 +309,17 @@ def _pattern() -> re.Pattern[str]:
             letters.append(character)
         elif unicodedata.category(character) in ("Mn", "Mc", "Me"):
             marks.append(character)
-    # Beyond the basic plane: blocks of living and dead scripts, not those of symbols and emoji.
+    # Beyond the basic plane: blocks of modern and historic scripts, without symbols and emoji.
     beyond = "\U00010000-\U0001cfff\U0001e000-\U0001eeff\U00020000-\U000323af"
     first = "a-zA-Z0-9" + "".join(letters) + beyond
     return re.compile(f"[{_END}{_LINK}@{first}][{first}{''.join(marks)}_'’]*".replace("_", ""))
 
 
-# ---------------------------------------------------------------- once a distinct string
+# ---------------------------------------------------------------- once per distinct string
 def _words(
     tokenizer: Tokenizer, strings: Mapping[str, int]
 ) -> tuple[WordIds, npt.NDArray[np.int64], list[str]]:
-    """(word ids string after string, how many each string gave, words by id)."""
+    """Return (word ids of all strings in order, number of words per string, words by id)."""
     clean = _cleaner(tokenizer)
     segment = _segment.segmenter(tokenizer.segmenter)
     id_of: dict[str, int] = {}
@@ -340,15 +345,15 @@ def _words(
 
 
 def _cleaner(tokenizer: Tokenizer) -> Callable[..., str | None]:
-    """The function from a string of the scan to a word, or None where it is to be left out."""
+    """Build the function that turns a scanned string into a word, or None if it is dropped."""
     stop = _stop_set(tokenizer)
     suffix = _SUFFIXES.get(tokenizer.language) or _SUFFIXES[None]
     prefix = _PREFIXES.get(tokenizer.language or "")
     lemma = _lemmatizer(tokenizer)
-    least, numbers = tokenizer.min_chars, tokenizer.numbers
+    min_chars, numbers = tokenizer.min_chars, tokenizer.numbers
     strip, cased = tokenizer.strip_accents, not tokenizer.lowercase
 
-    def clean(word: str, least: int = least) -> str | None:
+    def clean(word: str, min_chars: int = min_chars) -> str | None:
         if not word[0].isalnum():
             return _special(word, tokenizer)
         if "'" in word or "’" in word:
@@ -360,7 +365,7 @@ def _cleaner(tokenizer: Tokenizer) -> Callable[..., str | None]:
                 word = prefix.sub("", word)
         if numbers != "keep" and word.isdecimal():
             return "<number>" if numbers == "mark" else None
-        if len(word) < least or word in stop or (cased and word.lower() in stop):
+        if len(word) < min_chars or word in stop or (cased and word.lower() in stop):
             return None
         if lemma is not None:
             word = lemma(word)
@@ -377,7 +382,7 @@ def _cleaner(tokenizer: Tokenizer) -> Callable[..., str | None]:
 
 
 def _special(word: str, tokenizer: Tokenizer) -> str | None:
-    """What begins with one of the scan's own signs, or with @."""
+    """Handle strings that start with a marker of the scan, or with @."""
     if word[0] == _LINK:
         return "<url>" if tokenizer.urls == "mark" else None
     if word[0] != "@" or len(word) < 2 or tokenizer.mentions == "drop":

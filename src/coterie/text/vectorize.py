@@ -1,4 +1,4 @@
-"""Texts to a corpus and back again the same way: a tokenizer (or a CountVectorizer) and its words."""
+"""Texts to a corpus: a tokenizer (or a CountVectorizer) and the vocabulary it learnt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from coterie import counts
+from coterie._sentence import in_python
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
 from coterie.text import languages
@@ -15,16 +16,16 @@ from coterie.text.prune import prune
 from coterie.text.tokenize import Tokenizer
 
 OWNER = "cluster"
-NEIGHBOURS = ("en", "de", "fr", "es", "it", "pt", "nl")  # tables mix languages
+NEIGHBOURS = ("en", "de", "fr", "es", "it", "pt", "nl")  # often mixed in one table
 
 
 @dataclass
 class Vectorizer:
-    """Frozen once learnt: `encode` sees texts as `learn` saw them."""
+    """`learn` fixes the vocabulary; `encode` then treats new texts exactly as `learn` did."""
 
     words: list[str] = field(repr=False)
     tokenizer: Tokenizer | None
-    foreign: Any = None  # a fitted CountVectorizer-like object, in the tokenizer's place
+    foreign: Any = None  # a fitted CountVectorizer-like object, instead of a tokenizer
     _foreign_cut: Any = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -37,19 +38,22 @@ class Vectorizer:
         max_df: int | float | str,
         tie: bool,
     ) -> tuple[Vectorizer, Corpus, list[str]]:
-        """(the vectorizer, the corpus, what to tell the user)."""
+        """Return (the vectorizer, the corpus, notes for the user)."""
         if tokenizer is not None and not isinstance(tokenizer, Tokenizer):
             return cls._learn_foreign(texts, tokenizer, tie)
         asked = tokenizer or Tokenizer(language=language, stop_words="auto")
         ready, notes = asked.resolve(texts)
         ptr, ids, words = ready.count(texts)
-        if not words and tokenizer is None:  # nothing but stop words: better those than nothing
+        if (
+            not words and tokenizer is None
+        ):  # only stop words: better to keep them than to have none
             ready = replace(ready, stop_words=None)
             ptr, ids, words = ready.count(texts)
         if not words:
             raise InvalidInput(
-                f"No text holds a word that the tokenizer keeps (min_chars={ready.min_chars}; stop words,"
-                " links and mentions are left out as it says), so there is nothing to cluster.",
+                "No text contains a word that the tokenizer keeps"
+                + in_python(f" (min_chars={ready.min_chars})")
+                + ", so there is nothing to cluster. Stop words, links and mentions may be dropped.",
                 kind="no_words",
             )
         ids, words, pruned = prune(ptr, ids, words, min_df=min_df, max_df=max_df)
@@ -63,38 +67,38 @@ class Vectorizer:
         for method in ("fit_transform", "transform", "get_feature_names_out"):
             if not hasattr(vectorizer, method):
                 raise InvalidInput(
-                    f"tokenizer is a {type(vectorizer).__name__}; pass a coterie Tokenizer or an object"
+                    f"tokenizer is a {type(vectorizer).__name__}. Pass a coterie Tokenizer or an object"
                     " with fit_transform, transform and get_feature_names_out, such as CountVectorizer."
                 )
         try:
             matrix = vectorizer.fit_transform(texts)
         except ValueError as error:
-            raise InvalidInput(f"Your vectorizer found no word to count: {error}.") from None
+            raise InvalidInput(f"Your vectorizer found no words: {error}.") from None
         corpus = counts.from_matrix(matrix, OWNER, tie=tie)
         if corpus.counts.n_docs == 0:
             raise InvalidInput(
-                "Your vectorizer found no word in any text: there is nothing to cluster."
+                "Your vectorizer found no words in the texts, so there is nothing to cluster."
             )
         words = [str(word) for word in vectorizer.get_feature_names_out()]
         return (
             cls(words, None, vectorizer),
             corpus,
-            [f"Words: by your {type(vectorizer).__name__}."],
+            [f"The texts were split into words by your {type(vectorizer).__name__}."],
         )
 
     def encode(self, texts: Sequence[str], tie: bool = False) -> Corpus:
-        """A corpus in the words learnt; others are left out."""
+        """Encode texts in the learnt vocabulary; other words are ignored."""
         if self.tokenizer is None:
             return counts.from_matrix(self._own_vectorizer().transform(texts), OWNER, tie=tie)
         ptr, ids = self.tokenizer.encode(texts, self._id_of)
         return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie)
 
     def cut(self, text: str) -> list[str]:
-        """The words of one text, repeats and all: those known are what `encode` counts."""
+        """Return all words of a text, with repeats; `encode` counts those in the vocabulary."""
         return self.cut_all([text])[0]
 
     def cut_all(self, texts: Sequence[str]) -> list[list[str]]:
-        """`cut` for many texts at once, which is much quicker for thousands of them."""
+        """Call `cut` for many texts at once, which is much faster."""
         if self.tokenizer is not None:
             return self.tokenizer.tokens(texts)
         if self._foreign_cut is None or self._foreign_cut[0] is not self.foreign:
@@ -103,47 +107,47 @@ class Vectorizer:
         return [cut(text) for text in texts]
 
     def _own_vectorizer(self) -> Any:
-        """The user's vectorizer, if it is there and is the one the model was made with."""
+        """The user's vectorizer, if it is set and has the vocabulary of this model."""
         if self.foreign is None:
             raise InvalidInput(
-                "This model's texts were cut by a vectorizer of your own, which is not saved with it;"
-                " set groups.vectorizer.foreign to that object."
+                "This model was fitted with your own vectorizer, which is not saved with it. Set"
+                " groups.vectorizer.foreign to that vectorizer."
             )
         if list(map(str, self.foreign.get_feature_names_out())) != self.words:
             raise InvalidInput(
-                "The vectorizer has other words than the one the model was made with."
+                "The vectorizer has a different vocabulary than the one this model was fitted with."
             )
         return self.foreign
 
     @cached_property
-    def dull(self) -> frozenset[str]:
-        """Words that name nothing: stop words of the language, and of others often mixed with it."""
+    def name_stop_words(self) -> frozenset[str]:
+        """Words not used in cluster names: stop words of this language and of those often mixed with it."""
         if self.tokenizer is None:
             return frozenset()
         mixed = (languages.stop_words(code) for code in NEIGHBOURS)
-        return frozenset(self.tokenizer.dull_words).union(*mixed)
+        return frozenset(self.tokenizer.language_stop_words).union(*mixed)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:
         return {word: i for i, word in enumerate(self.words)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; the words are kept elsewhere."""
+        """Convert to plain data for JSON; the words are saved separately."""
         return {"tokenizer": None if self.tokenizer is None else self.tokenizer.to_dict()}
 
     @classmethod
     def from_dict(cls, plain: Any, words: list[str]) -> Vectorizer:
-        """The vectorizer that `to_dict` described."""
+        """Rebuild a vectorizer from the output of `to_dict`."""
         if not isinstance(plain, Mapping) or "tokenizer" not in plain:
-            raise ValueError("it does not say how texts become words")
+            raise ValueError("the tokenizer is missing")
         found = plain["tokenizer"]
         if found is not None and not isinstance(found, Mapping):
-            raise ValueError("it describes no tokenizer")
+            raise ValueError("the tokenizer is not valid")
         return cls(words, None if found is None else Tokenizer.from_dict(found))
 
 
 def _cutter(vectorizer: Any, names: list[str]) -> Callable[[str], list[str]]:
-    """How somebody else's vectorizer cuts a text: by its analyzer, or else by what it counts."""
+    """How the user's vectorizer splits a text: with its analyzer, or else by what it counts."""
     if not hasattr(vectorizer, "build_analyzer"):
         return partial(_counted, vectorizer, names)
     return partial(_analysed, vectorizer.build_analyzer(), getattr(vectorizer, "binary", False))

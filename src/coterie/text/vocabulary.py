@@ -1,4 +1,4 @@
-"""Words to ids and back. A fitted vocabulary is frozen: unknown words are dropped, not added."""
+"""Words to ids and back. A fitted vocabulary never grows: unknown words are dropped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ids = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]  # pointers, ids docum
 
 
 def learn(documents: Sequence[Sequence[str]], owner: str) -> tuple[Ids, list[str]]:
-    """Give every word an id in order of first use."""
+    """Assign ids to words in order of first use."""
     ids_of: defaultdict[str, int] = defaultdict()
     ids_of.default_factory = ids_of.__len__
     ids = _encode(documents, map(ids_of.__getitem__, chain.from_iterable(documents)), owner)
@@ -25,23 +25,23 @@ def learn(documents: Sequence[Sequence[str]], owner: str) -> tuple[Ids, list[str
     for word in words:
         if not isinstance(word, str):
             raise InvalidInput(
-                f"The token lists of {owner} hold {word!r}, a {type(word).__name__}; tokens must be"
+                f"The token lists of {owner} contain {word!r}, a {type(word).__name__}. Tokens must be"
                 " strings."
             )
     return ids, words
 
 
 def encode(documents: Sequence[Sequence[str]], words: Sequence[str], owner: str) -> Ids:
-    """The ids of known words; -1 for the others."""
+    """Return the ids of known words, and -1 for other words."""
     kinds = set(map(type, chain.from_iterable(documents)))
     if any(not issubclass(kind, str) for kind in kinds):
-        raise InvalidInput(f"The token lists of {owner} hold something that is not a string.")
+        raise InvalidInput(f"The token lists of {owner} contain something that is not a string.")
     ids_of = {word: i for i, word in enumerate(words)}
     return _encode(documents, map(ids_of.get, chain.from_iterable(documents), repeat(-1)), owner)
 
 
 def count_texts(texts: Sequence[str], words: Sequence[str] | None) -> tuple[Any, list[str]]:
-    """Count the words of plain texts: a sparse matrix and the vocabulary (given or learnt)."""
+    """Count the words of texts: (sparse matrix, vocabulary, given or learnt)."""
     vectorizer = _vectorizer(words)
     if words is not None:
         return vectorizer.transform(texts), list(words)
@@ -51,13 +51,13 @@ def count_texts(texts: Sequence[str], words: Sequence[str] | None) -> tuple[Any,
         if "empty vocabulary" not in str(error):
             raise
         raise InvalidInput(
-            "No text holds a word of two or more letters or digits, so there is nothing to cluster."
+            "No text contains a word of two or more letters or digits, so there is nothing to cluster."
         ) from None
     return matrix, list(vectorizer.get_feature_names_out())
 
 
-def cut_text(text: str) -> list[str]:
-    """The words of one text, repeats and all, as `count_texts` counts them."""
+def split_text(text: str) -> list[str]:
+    """Return all words of a text, with repeats, in the same way as `count_texts`."""
     return list(_analyzer()(text))
 
 
@@ -81,6 +81,6 @@ def _encode(documents: Sequence[Sequence[str]], stream: Any, owner: str) -> Ids:
         ids = np.fromiter(stream, np.int32, int(ptr[-1]))
     except TypeError:
         raise InvalidInput(
-            f"The token lists of {owner} hold something that is not a string."
+            f"The token lists of {owner} contain something that is not a string."
         ) from None
     return ptr, ids

@@ -1,5 +1,5 @@
-// The report's script: search, sort, more cards, and the map. Cards beyond the first ones are built
-// from the data when they are asked for. Texts only ever go into textContent.
+// The script of the report: search, sorting, more cards, and the map. Cards beyond the first ones are
+// built from the data on demand. Texts are only ever assigned to textContent.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -50,11 +50,11 @@
   });
   window.addEventListener("hashchange", jump);
   document.addEventListener("click", (event) => {
-    // a second click on the same link changes no address, so no event of its own
+    // a second click on the same link does not change the address, so it fires no event
     const link = event.target.closest('a[href^="#cluster-"]');
     if (link && link.getAttribute("href") === location.hash) jump();
   });
-  update(); // the browser may have kept a search across a reload
+  update(); // the browser may restore a search after a reload
   jump();
 
   function update() {
@@ -74,12 +74,12 @@
     const shown = found.slice(start, limit);
     list.replaceChildren(...shown.map((card) => (card.element ??= build(card))));
     before.hidden = start === 0;
-    before.textContent = `Show the ${Math.min(start, STEP)} before (${number.format(start)} above)`;
+    before.textContent = `Show ${Math.min(start, STEP)} previous (${number.format(start)} above)`;
     const left = found.length - start - shown.length;
     more.hidden = left <= 0;
     more.textContent = `Show ${Math.min(left, STEP)} more (${number.format(left)} left)`;
     const all = number.format(cards.length);
-    byId("status").textContent = !found.length ? "Nothing found."
+    byId("status").textContent = !found.length ? "No matching clusters."
       : found.length < cards.length ? `${number.format(found.length)} of ${all} clusters`
       : `${all} ${cards.length === 1 ? "cluster" : "clusters"}`;
   }
@@ -93,7 +93,7 @@
     }
     const place = found.indexOf(card);
     if (place < start || place >= limit) {
-      // only the cards around it: building a thousand takes seconds
+      // only the cards around it, since building a thousand takes seconds
       start = Math.floor(place / STEP) * STEP;
       limit = start + STEP;
       show();
@@ -166,7 +166,7 @@
   function setUpMap() {
     const figure = byId("map-figure"), tip = byId("tip");
     for (const bubble of bubbles) {
-      const title = bubble.querySelector("title"); // the browser's own slow hint; ours says more
+      const title = bubble.querySelector("title"); // the slow tooltip of the browser; ours shows more
       bubble.setAttribute("aria-label", title.textContent);
       title.remove();
     }

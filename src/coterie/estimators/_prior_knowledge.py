@@ -1,4 +1,4 @@
-"""What the user knows beforehand, put onto an urn: seed topics, and vectors that relate words."""
+"""Prior knowledge: adds the user's seed topics and related words (from word vectors) to an urn."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ VECTORS: Mapping[str, Rule] = {
 }
 
 
-def plant(urn: Urn, estimator: Any, words: list[str] | None, kind: str) -> tuple[Urn, EncodedSeeds]:
-    """The urn with the estimator's seeds in it, and what they became in the corpus' words."""
+def add_seeds(
+    urn: Urn, estimator: Any, words: list[str] | None, kind: str
+) -> tuple[Urn, EncodedSeeds]:
+    """The urn with the estimator's seeds added, and the seeds encoded in the corpus vocabulary."""
     owner = f"seeds of {type(estimator).__name__}"
     with concerning("seeds"):
         seeds = read(
             estimator.seeds, repeat=estimator.seed_repeat, weight=estimator.seed_weight, owner=owner
-        ).encode(words, _cutter(kind), urn.words.beta.size)
+        ).encode(words, _splitter(kind), urn.words.beta.size)
     return urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count), seeds
 
 
-def relate(urn: Urn, estimator: Any, words: list[str] | None) -> tuple[Urn, embeddings.Related]:
-    """The urn on which words promote those their vectors are near, and which these are."""
+def add_related_words(
+    urn: Urn, estimator: Any, words: list[str] | None
+) -> tuple[Urn, embeddings.Related]:
+    """The urn in which words promote the words with similar vectors, and which words these are."""
     if words is None:
         raise InvalidInput(
             parameter("word_vectors", type(estimator).__name__)
-            + " need the words of the columns; pass texts, token"
-            " lists, a table with column names, or vocabulary= beside the matrix."
+            + " can only be used if the word of each column is known. Pass texts, token lists,"
+            " a table with column names, or a matrix and its vocabulary=."
         )
     with concerning("word_vectors"):
         found = embeddings.related(
@@ -46,24 +50,24 @@ def relate(urn: Urn, estimator: Any, words: list[str] | None) -> tuple[Urn, embe
     if estimator.promotion > 0 and urn.relations.promotion == 0:
         raise InvalidInput(
             parameter("promotion", type(estimator).__name__)
-            + f" is {estimator.promotion:g}, too small to count; give"
-            " 0, or 0.001 or more."
+            + f" is {estimator.promotion:g}, which is too small to have an effect."
+            " Use 0, or at least 0.001."
         )
     return urn, found
 
 
-def told(related: embeddings.Related | None) -> list[int] | None:
-    """What a saved model says of its related words; who they are is in its urn."""
+def related_to_json(related: embeddings.Related | None) -> list[int] | None:
+    """The numbers a saved model keeps about its related words; the words themselves are in its urn."""
     return None if related is None else [related.n_vectors, related.n_dropped]
 
 
-def recalled(urn: Urn, said: Any) -> embeddings.Related:
+def related_from_json(urn: Urn, saved: Any) -> embeddings.Related:
     """The related words of a saved model."""
-    fine = isinstance(said, list) and len(said) == 2 and all(isinstance(n, int) for n in said)
-    n_vectors, n_dropped = said if fine else (0, 0)
+    valid = isinstance(saved, list) and len(saved) == 2 and all(isinstance(n, int) for n in saved)
+    n_vectors, n_dropped = saved if valid else (0, 0)
     return embeddings.Related(urn.relations.ptr, urn.relations.word, n_vectors, n_dropped)
 
 
-def _cutter(kind: str) -> Callable[[str], list[str]]:
-    """How the words of a seed's text are cut: as the documents were."""
-    return vocabulary.cut_text if kind == "texts" else str.split
+def _splitter(kind: str) -> Callable[[str], list[str]]:
+    """How the text of a seed is split into words: in the same way as the documents."""
+    return vocabulary.split_text if kind == "texts" else str.split
