@@ -321,9 +321,9 @@ class TestInterrupts:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """After the last sweep the result is there, though `cluster` has not returned yet."""
-        plain = grouping.settle
+        plain = fitting._settled
         pressed = interrupting(lambda _, *args: plain(*args), 1)
-        monkeypatch.setattr("coterie.grouping.settle", lambda *args: pressed(None, *args))
+        monkeypatch.setattr("coterie.fitting._settled", lambda *args: pressed(None, *args))
         assert cli("fit", reviews, *FAST).code == 130
         assert cli("info", "reviews.coterie").code == 0
 

@@ -23,7 +23,7 @@ from report_data import HOSTILE
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 import coterie
-from coterie import Clustering, Tokenizer, grouping
+from coterie import Clustering, Tokenizer, fitting
 from coterie.errors import CoterieError, InvalidInput, ModelFileError
 from coterie.report.html import MOST_BYTES
 
@@ -291,7 +291,7 @@ def test_labels_are_what_predict_says(groups: Clustering, mixed: Clustering) -> 
 def test_the_share_that_agrees_is_reported(
     muddle: Clustering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grouping, "PASSES", 0)  # nothing is settled
+    monkeypatch.setattr(fitting, "PASSES", 0)  # nothing is settled
     texts = [*muddle.rows.texts, *["bread bike"] * 30]
     raw = coterie.cluster(texts, n_clusters=12, n_sweeps=1)
     assert raw.agreement == pytest.approx((raw.predict(texts) == raw.labels).mean())

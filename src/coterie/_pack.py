@@ -17,6 +17,7 @@ from scipy import sparse
 
 from coterie.counts import Corpus, Counts, check_totals
 from coterie.errors import InvalidInput, ModelFileError
+from coterie.frozen import flags_of
 from coterie.kernels import tally as tally_kernels
 from coterie.model import Model, SeedClusters
 from coterie.state import from_labels, word_counts
@@ -311,7 +312,9 @@ def corpus_arrays(corpus: Corpus) -> Arrays:
     }
 
 
-def read_corpus(path: Path, arrays: Arrays, model: Model, per_row: Arrays) -> Corpus | None:
+def read_corpus(
+    path: Path, arrays: Arrays, model: Model, per_row: Arrays, promoting: Any = None
+) -> Corpus | None:
     """The training documents, where a model keeps them; their words must make the model's counts."""
     if "doc_ptr" not in arrays:
         return None
@@ -342,18 +345,18 @@ def read_corpus(path: Path, arrays: Arrays, model: Model, per_row: Arrays) -> Co
         raise damaged(path, "its documents do not fit together")
     length = np.add.reduceat(tally, ptr[:-1], dtype=np.int64)
     corpus = Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
-    if not _makes(model, corpus, per_row):
+    if not _makes(model, corpus, per_row, promoting):
         raise damaged(path, "its counts are not those of its documents")
     return corpus
 
 
-def _makes(model: Model, corpus: Corpus, per_row: Arrays) -> bool:
+def _makes(model: Model, corpus: Corpus, per_row: Arrays, promoting: Any) -> bool:
     """Whether the labelled documents, counted again, are the model."""
     labels = corpus.per_document(per_row["labels"])
     same_rows = (
         np.array_equal(corpus.per_row(labels, -1), per_row["labels"])
         and np.array_equal(corpus.per_row(corpus.counts.length, 0), per_row["length"])
-        and not model.urn.relations.promotion
+        and (promoting is not None) == (model.urn.relations.promotion > 0)
     )
     if not same_rows:
         return False
@@ -363,7 +366,11 @@ def _makes(model: Model, corpus: Corpus, per_row: Arrays) -> bool:
     except InvalidInput:
         return False
     slot_of, frozen = model.slots(np.arange(model.n_clusters)), model.frozen
-    state = from_labels(corpus.counts, model.urn, slot_of[labels])
+    flag = None
+    if promoting is not None:
+        first_row = corpus.per_document(np.arange(corpus.doc_of_row.size))
+        flag = flags_of(promoting, corpus.counts, first_row)
+    state = from_labels(corpus.counts, model.urn, slot_of[labels], flag)
     if state.n_open != model.n_clusters:
         return False
     cluster_of = np.full(state.size.size, -1, np.int32)

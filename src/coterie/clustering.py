@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _sentence, io, metrics
+from coterie import _sentence, fitting, io, metrics
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie._sentence import counted
 from coterie.counts import Corpus
+from coterie.describing import cluster_names, most_typical
 from coterie.errors import InvalidInput
-from coterie.frozen import LeaveOut
-from coterie.model import Model, cluster_names, most_typical
+from coterie.model import Model
 from coterie.report.clean import printable
 from coterie.sampler import Stop
 from coterie.seeds.report import SeedReport, seed_report
@@ -84,6 +83,9 @@ class Clustering:
     reason: str
     seconds: float
     corpus: Corpus = field(repr=False)
+    promoting: Any = field(
+        default=None, repr=False
+    )  # rows x words, sparse: which words promote others
     stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
 
     @property
@@ -110,8 +112,7 @@ class Clustering:
     @cached_property
     def outlier_score(self) -> Floats:
         """How much better a new cluster would explain each row, in nats per word; NaN without words."""
-        scores = self.model.outlier_scores(self.corpus.counts, LeaveOut(self._per_document))
-        return self.corpus.per_row(scores, math.nan)
+        return self._row_values["outlier_score"]
 
     @cached_property
     def names(self) -> list[str]:
@@ -276,12 +277,16 @@ class Clustering:
     @cached_property
     def _typical(self) -> list[npt.NDArray[np.int64]]:
         """The documents of each cluster, most typical first."""
-        counts = self.corpus.counts
-        typical = self.model.typicality(counts, self._per_document)
-        return most_typical(self._per_document, typical, counts.length, self.n_clusters)
+        typical = self.corpus.per_document(self._row_values["typicality"])
+        lengths = self.corpus.counts.length
+        return most_typical(self._per_document, typical, lengths, self.n_clusters)
+
+    @cached_property
+    def _row_values(self) -> dict[str, npt.NDArray[Any]]:
+        """What is computed for each row, on first use."""
+        return fitting.row_values(self.model, self.corpus, self._per_document, self.promoting)
 
     def _saved(self) -> io.Saved:
-        typical = self.model.typicality(self.corpus.counts, self._per_document)
         return io.Saved(
             estimator="Clustering",
             parameters={},
@@ -299,16 +304,11 @@ class Clustering:
                 "ids": self.rows.id_column,
             },
             model=self.model,
-            per_row={
-                "labels": self.labels,
-                "outlier_score": self.outlier_score,
-                "typicality": self.corpus.per_row(typical, math.nan),
-                "length": self.corpus.per_row(self.corpus.counts.length, 0),
-                "weight": self.corpus.row_weights(),
-            },
+            per_row={"labels": self.labels, **self._row_values},
             trace=self.trace,
             documents=self.rows.to_parquet(),
             corpus=self.corpus,
+            promoting=self.promoting,
         )
 
 
@@ -336,6 +336,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             reason=fitted["stop_reason"],
             seconds=float(fitted["seconds"]),
             corpus=saved.corpus,
+            promoting=saved.promoting,
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None

@@ -7,24 +7,27 @@ that labels, probabilities and `predict` agree.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from coterie import _allowed, _rng, sampler, urns
-from coterie._allowed import Rule, either, nothing, number, whole
+from coterie import _allowed, fitting
+from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._sentence import Name, Sentence, counted, parameter
-from coterie.backends import SamplerOptions, get_backend, threads
-from coterie.clustering import ADDED, Clustering, Labels, Setting
+from coterie.backends import sampler_names
+from coterie.clustering import ADDED, Clustering, Setting
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, concerning
-from coterie.model import Model
-from coterie.seeds import EncodedSeeds, read
-from coterie.state import Assignment, from_labels
+from coterie.frozen import promoting_words
+from coterie.sampler import Event, Run
+from coterie.seeds import EncodedSeeds, Seeds, read
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
+from coterie.urns import NO_CAP
+
+if TYPE_CHECKING:
+    from coterie.estimators._base import BaseMixture
 
 ALLOWED: dict[str, Rule] = {
     "n_clusters": either(nothing, whole(1, 2**53)),
@@ -34,12 +37,22 @@ ALLOWED: dict[str, Rule] = {
     "random_state": whole(0),
     "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
     "max_time": either(nothing, number(0.0, inclusive=False)),
+    "sampler": one_of("auto", *sampler_names()),
+    "checkpoint": either(nothing, _allowed.path),
     "callbacks": _allowed.callables,
     "header": either(nothing, _allowed.flag),
 }
 SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, 0.2, 40, 2e-4
-PASSES = 20  # of settling, at most
+# What a model that was passed decides by itself, and what it is otherwise.
+MODEL_DECIDES: dict[str, Any] = {
+    "seeds": None,
+    "seed_weight": 1.0,
+    "n_clusters": None,
+    "alpha": ALPHA,
+    "beta": BETA,
+    "n_sweeps": SWEEPS,
+}
 
 
 def cluster(
@@ -47,12 +60,14 @@ def cluster(
     text: str | None = None,
     *,
     id: str | None = None,
+    model: BaseMixture | None = None,
     seeds: Any = None,
     seed_weight: float | dict[str, float] | Sequence[float] = 1.0,
     n_clusters: int | None = None,
     alpha: float = ALPHA,
     beta: float = BETA,
     n_sweeps: int = SWEEPS,
+    sampler: str = "auto",
     tokenizer: Any = None,
     language: str | None = "auto",
     min_df: int | float | str = "auto",
@@ -63,7 +78,8 @@ def cluster(
     random_state: int = 0,
     n_jobs: int | None = None,
     max_time: float | None = None,
-    callbacks: Sequence[Callable[[sampler.Event], Any]] = (),
+    checkpoint: str | os.PathLike[str] | None = None,
+    callbacks: Sequence[Callable[[Event], Any]] = (),
     on_stage: Callable[[str], Any] | None = None,
 ) -> Clustering:
     """Group texts that share interests, and say what each group is about.
@@ -71,48 +87,58 @@ def cluster(
     Parameters
     ----------
     data : path, list of str, pandas or polars Series or DataFrame, or an open file
-        csv, tsv, jsonl, parquet, txt (a text a line) or a folder of txt files, gzip or not.
+        A csv, tsv, jsonl or parquet file, a txt file with one text per line, or a folder of txt files;
+        may be gzipped.
     text : str
-        The column that holds the texts; found when there is one obvious candidate.
+        The column that holds the texts. Not needed if there is one obvious candidate.
     id : str
-        The column that names the rows.
+        The column that identifies the rows.
+    model : GSDMM, GSDPMM, TSDPMM, GPUDMM or XDMM
+        The model to fit, with its own parameters, instead of the default one. Then `n_clusters`,
+        `alpha`, `beta`, `n_sweeps` and `seeds` are those of the model.
     seeds : dict, path or model
-        Topics you expect: name -> words, a text or {word: weight}; a yaml, json or csv file of these; or
-        an earlier clustering, whose clusters are then the seeds. Their clusters bear their names;
-        others may be found beside them, and `seed_report()` tells what became of each.
+        Topics you expect: a dict from names to words, to a text or to {word: weight}; a yaml, json or
+        csv file with such a dict; or an earlier clustering, whose clusters become the seeds. Their
+        clusters are named after them. Other clusters may be found beside them, and `seed_report()` says
+        what became of each seed.
     seed_weight : float, dict or list
-        Confidence in the seeds: pseudo-texts of each, for all, by name or in order.
+        Confidence in the seeds, as a number of pseudo-texts: one for all, by name or in order.
     n_clusters : int
-        Clusters at most; usually fewer are found. None lets the number of texts decide.
+        Maximum number of clusters; usually fewer are found. By default it follows from the number of
+        texts.
     alpha : float
-        Pseudo-texts in every cluster: a larger one opens clusters more readily.
+        Pseudo-texts in every cluster. With a larger value, new clusters open more readily.
     beta : float
-        Pseudo-occurrences of every word in every cluster. Larger: fewer, broader clusters.
+        Pseudo-occurrences of every word in every cluster. A larger value gives fewer, broader clusters.
     n_sweeps : int
-        Passes over the texts, at most; it stops earlier when nothing gets better.
+        Maximum number of passes over the texts. It stops earlier when nothing improves any more.
+    sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
+        How the clusters are drawn, as in `GSDMM`.
     tokenizer : Tokenizer or CountVectorizer-like object
-        How texts become words; the default finds the language.
+        How texts are split into words. The default detects the language.
     language : str
-        A two-letter code, for names without stop words and for lemmas; found by default.
+        A two-letter code, used to keep stop words out of names and for lemmas. Detected by default.
     min_df, max_df : int, share or "auto"
-        Leave out words of fewer texts than min_df, and of more texts than max_df.
-    encoding : str
-        A file's encoding, where it is not found by itself.
-    header : bool
-        Whether the first line of a csv or tsv file names the columns. By default the first line is
-        compared with the others, and a note tells what was decided where it is not obvious.
-    n_jobs : int
-        Threads for settling, and for sampling large data; the clusters do not depend on it.
+        Leave out words that occur in fewer texts than min_df, or in more texts than max_df.
     tie_duplicates : bool
-        Keep texts with identical words in one cluster.
+        Keep texts with identical words in one cluster. With `model`, its own setting counts.
+    encoding : str
+        The encoding of the file, if it is not detected correctly.
+    header : bool
+        Whether the first line of a csv or tsv file holds the column names. By default the first line is
+        compared with the others, and a note says what was decided if that is not obvious.
     random_state : int
         The seed. The same seed, data, settings and version of coterie give the same clusters.
+    n_jobs : int
+        Number of threads. The clusters do not depend on it.
     max_time : float
-        Seconds after which to stop, with what was found so far.
+        Stop after so many seconds, with what was found by then.
+    checkpoint : path
+        A file to save the progress to. If it is already there, the run continues from it.
     callbacks : list of callables
-        Called after every sweep; `coterie.Progress()` shows a bar.
+        Called after every sweep. `coterie.Progress()` shows a progress bar.
     on_stage : callable
-        Called with "reading", "words", "sampling" and "settling" as each of them begins.
+        Called with "reading", "words", "sampling" and "settling" when each of them begins.
 
     Examples
     --------
@@ -122,24 +148,16 @@ def cluster(
     ['text', 'cluster', 'probability', 'outlier_score']
     """
     began = time.perf_counter()
-    values = {name: value for name, value in locals().items() if name in ALLOWED}
-    _allowed.check("cluster", ALLOWED, values)
-    if seeds is None and not (isinstance(seed_weight, int | float) and seed_weight == 1.0):
-        raise InvalidInput(
-            parameter("seed_weight", "cluster")
-            + " weighs seeds, but there are none; pass "
-            + Sentence(Name("seeds", "seeds=", ""))
-            + " too."
-        )
-    if seeds is not None:  # a mistake in them shows before a long file is read
-        with concerning("seeds"):
-            read(seeds, weight=seed_weight, owner=SEEDS)
+    given = dict(locals())
+    _allowed.check("cluster", ALLOWED, {name: given[name] for name in ALLOWED})
+    estimator = _estimator(given)
+    topics = _topics(estimator, seeds, seed_weight)  # a mistake in them shows before a file is read
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
     enter("words")
     vectorizer, corpus, notes = Vectorizer.learn(
-        rows.texts, tokenizer, language, min_df, max_df, tie_duplicates
+        rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates
     )
     if rows.n_missing:
         notes.append(f"{counted(rows.n_missing, 'row')} without text: cluster -1.")
@@ -147,55 +165,107 @@ def cluster(
     if names != list(ADDED):
         notes.append(f"Your table has such columns already, so ours are called {', '.join(names)}.")
     known = None
-    if seeds is not None:
-        repeat = default_repeat(beta * len(vectorizer.words))
-        with concerning("seeds"):
+    if topics is not None:
+        if model is None:
+            repeat = default_repeat(beta * len(vectorizer.words))
             topics = read(seeds, repeat=repeat, weight=seed_weight, owner=SEEDS)
+        with concerning("seeds"):
             known = topics.encode(vectorizer.words, vectorizer.cut, cut_all=vectorizer.cut_all)
-        notes += topics.notes
-        notes += _about(known)
-    cap = n_clusters if n_clusters is not None else default_cap(corpus.counts, known)
-    urn = urns.finite(cap, alpha, urns.per_word(beta, corpus.counts.n_words))
-    urn = urn if known is None else _planted(urn, known, corpus.counts)
-    plan = sampler.Plan(
-        n_sweeps=n_sweeps,
-        init="random" if known is None else "anchored",
-        key=_rng.key_from_seed(random_state),
-        options=SamplerOptions("auto", n_jobs=threads(n_jobs)),
-        tol=TOL,
-        max_time=max_time,
-        callbacks=tuple(callbacks),
-    )
+        notes += [*topics.notes, *_about(known)]
+    if model is None:
+        cap = n_clusters if n_clusters is not None else default_cap(corpus.counts, known)
+        _check_cap(cap, known)
+        estimator.n_clusters = cap
+    task = estimator._task(corpus, vectorizer.words, "texts", known)
+    if model is None and known is not None:
+        task = task._replace(plan=task.plan._replace(init="anchored"))
     enter("sampling")
-    run = sampler.run(corpus.counts, urn, plan, get_backend())
-    enter("settling")
-    model, labels, agreement = settle(
-        corpus.counts, run.urn, run.assignment, vectorizer.words, n_jobs, known
-    )
-    n_seeds = urn.seeds.weight.size
-    found, room = model.n_clusters - n_seeds, cap - n_seeds
-    if found >= 0.9 * room:
-        beside = " beside the seeds" if n_seeds else ""
-        notes.append(
-            f"{found} of at most {room} clusters{beside} are in use: there may be more to find; raise "
-            + parameter("n_clusters")
-            + "."
-        )
+    fitted = fitting.fit(task, settle=True, n_jobs=n_jobs, on_settle=lambda: enter("settling"))
+    notes += _about_cap(fitted, task)
+    promotes = fitted.run.urn.relations.promotion
     return Clustering(
         rows=rows,
         vectorizer=vectorizer,
-        model=model,
-        labels=corpus.per_row(labels, -1),
-        trace=run.trace,
+        model=fitted.model,
+        labels=corpus.per_row(fitted.labels, -1),
+        trace=fitted.run.trace,
         notes=[*rows.notes, *notes],
-        settings=_settings(urn, n_clusters is None, alpha, beta, run, random_state),
-        agreement=agreement,
-        converged=run.converged,
-        reason=run.reason,
-        stop=run.stop,
+        settings=_settings(estimator, fitted.run, model is None, n_clusters is None),
+        agreement=fitted.agreement,
+        converged=fitted.run.converged,
+        reason=fitted.run.reason,
+        stop=fitted.run.stop,
         seconds=time.perf_counter() - began,
         corpus=corpus,
+        promoting=promoting_words(corpus, fitted.flag) if promotes else None,
     )
+
+
+def _estimator(given: dict[str, Any]) -> Any:
+    """The estimator to fit: a copy of the user's model, or the default one; nothing is fitted yet."""
+    from sklearn.base import clone
+
+    from coterie.estimators import GSDMM
+    from coterie.estimators._base import BaseMixture
+
+    how = {
+        name: given[name]
+        for name in ("max_time", "checkpoint", "n_jobs")
+        if given[name] is not None
+    }
+    how |= {"sampler": given["sampler"]} if given["sampler"] != "auto" else {}
+    model = given["model"]
+    if model is None:
+        like = {name: given[name] for name in ("alpha", "beta", "n_sweeps", "tie_duplicates")}
+        made: Any = GSDMM(tol=TOL, random_state=given["random_state"], **like, **how)
+    elif not isinstance(model, BaseMixture):
+        raise InvalidInput(
+            parameter("model", "cluster")
+            + f" must be a model of coterie, such as GSDPMM(), not {type(model).__name__}."
+        )
+    else:
+        _check_undecided(given, type(model).__name__)
+        made = clone(model).set_params(**how)
+        if made.random_state is None:
+            made.random_state = given["random_state"]
+        made._check()
+    made.callbacks = [*(made.callbacks or ()), *given["callbacks"]]
+    return made
+
+
+def _check_undecided(given: dict[str, Any], name: str) -> None:
+    """Refuse what both the call and the model would decide."""
+    for option, default in MODEL_DECIDES.items():
+        value = given[option]
+        if value is not default and not (isinstance(default, float | int) and value == default):
+            raise InvalidInput(
+                parameter(option, "cluster")
+                + f" has no effect with a model; set it there, as in model={name}({option}=...)."
+            )
+
+
+def _topics(estimator: Any, seeds: Any, seed_weight: Any) -> Seeds | None:
+    """The topics that were given, to `cluster()` or to the model."""
+    if getattr(estimator, "seeds", None) is not None:
+        owner = f"seeds of {type(estimator).__name__}"
+        with concerning("seeds"):
+            return read(
+                estimator.seeds,
+                repeat=estimator.seed_repeat,
+                weight=estimator.seed_weight,
+                owner=owner,
+            )
+    if seeds is not None:
+        with concerning("seeds"):
+            return read(seeds, weight=seed_weight, owner=SEEDS)
+    if not (isinstance(seed_weight, int | float) and seed_weight == 1.0):
+        raise InvalidInput(
+            parameter("seed_weight", "cluster")
+            + " weighs seeds, but there are none; pass "
+            + Sentence(Name("seeds", "seeds=", ""))
+            + " too."
+        )
+    return None
 
 
 def default_cap(counts: Counts, seeds: EncodedSeeds | None = None) -> int:
@@ -217,16 +287,12 @@ def default_repeat(pseudo_words: float) -> int:
     return max(1, min(10, round(0.1 * pseudo_words / 5)))
 
 
-def _planted(urn: urns.Urn, seeds: EncodedSeeds, counts: Counts) -> urns.Urn:
-    if urn.sizes.cap < len(seeds.names):
+def _check_cap(cap: int, seeds: EncodedSeeds | None) -> None:
+    if seeds is not None and cap < len(seeds.names):
         raise InvalidInput(
             parameter("n_clusters", "cluster")
-            + f" is {urn.sizes.cap}, but there are {len(seeds.names)} seeds; allow at least as many"
-            " clusters."
+            + f" is {cap}, but there are {len(seeds.names)} seeds; allow at least as many clusters."
         )
-    urn = urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count)
-    urns.check_room(urn, counts)
-    return urn
 
 
 def _about(seeds: EncodedSeeds) -> list[str]:
@@ -253,49 +319,52 @@ def _about(seeds: EncodedSeeds) -> list[str]:
     ]
 
 
-def settle(
-    counts: Counts,
-    urn: urns.Urn,
-    assignment: Assignment,
-    words: list[str],
-    n_jobs: int | None = None,
-    seeds: EncodedSeeds | None = None,
-) -> tuple[Model, Labels, float]:
-    """Move every document to its most probable cluster, until none moves (or PASSES times).
-
-    Returns the model of these labels, the labels, and the share of documents whose label is the
-    model's own prediction: 1 when a fixed point was reached.
-    """
-    named = () if seeds is None else (seeds.names, seeds.unknown)
-    model, cluster_of = Model.freeze(urn, counts, assignment, words, *named)
-    labels = cluster_of[assignment.labels].astype(np.int64)
-    for _ in range(PASSES):
-        best = model.predict(counts, n_jobs=n_jobs)
-        if (best == labels).all():
-            return model, labels, 1.0
-        assignment = from_labels(counts, urn, model.slots(best)).assignment
-        model, cluster_of = Model.freeze(urn, counts, assignment, words, *named)
-        labels = cluster_of[assignment.labels].astype(np.int64)
-    agree = model.predict(counts, n_jobs=n_jobs) == labels
-    return model, labels, float(np.average(agree, weights=counts.weight))
+def _about_cap(fitted: fitting.Fitted, task: fitting.Task) -> list[str]:
+    """A note if nearly all clusters that were allowed are in use."""
+    n_seeds, cap = task.urn.seeds.weight.size, task.urn.sizes.cap
+    found, room = fitted.model.n_clusters - n_seeds, cap - n_seeds
+    if cap == NO_CAP or found < 0.9 * room:
+        return []
+    beside = " beside the seeds" if n_seeds else ""
+    return [
+        f"{found} of at most {room} clusters{beside} are in use, so there may be more to find; raise "
+        + parameter("n_clusters")
+        + "."
+    ]
 
 
-def _settings(
-    urn: urns.Urn, auto: bool, alpha: float, beta: float, run: sampler.Run, seed: int
-) -> list[Setting]:
-    why_cap = "8 times the square root of the number of texts, 1000 at most" if auto else "as asked"
-    why_cap += ", and the seeds" if auto and urn.seeds.weight.size else ""
-    stopped = {"sweeps": "as many as allowed", "settled": "nothing got better any more"}.get(
+def _settings(estimator: Any, run: Run, is_default: bool, auto_cap: bool) -> list[Setting]:
+    """What was decided, by whom, and what it means."""
+    stopped = {"sweeps": "as many as allowed", "settled": "nothing improved any more"}.get(
         run.stop.kind, run.stop.words
     )
+    sizes, beta = run.urn.sizes, run.urn.words.beta
+    is_one = beta.size and (beta == beta[0]).all()
+    settings = []
+    if not is_default:
+        settings.append(Setting("model", type(estimator).__name__, "as asked"))
+    if sizes.cap < NO_CAP:
+        why = "as asked"
+        if is_default and auto_cap:
+            why = "8 times the square root of the number of texts, 1000 at most"
+            why += ", and the seeds" if run.urn.seeds.weight.size else ""
+        settings.append(Setting("clusters at most", str(sizes.cap), f"{why}; unused ones die out"))
     return [
-        Setting("clusters at most", str(urn.sizes.cap), f"{why_cap}; those not needed die out"),
-        Setting("beta", f"{beta:g}", "how much two texts may differ: larger gives fewer clusters"),
-        Setting("alpha", f"{alpha:g}", "how readily a text opens a cluster of its own"),
+        *settings,
+        Setting(
+            "beta",
+            f"{beta[0]:g}" if is_one else "one per word",
+            "how much two texts may differ: larger gives fewer clusters",
+        ),
+        Setting(
+            "alpha",
+            f"{sizes.open_weight or sizes.prior:g}",
+            "how readily a text opens a cluster of its own",
+        ),
         Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),
         Setting(
             "seed",
-            str(seed),
+            str(estimator.random_state),
             "the same clusters for the same texts, settings and version",
         ),
     ]

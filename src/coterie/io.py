@@ -96,8 +96,8 @@ def load(path: str | os.PathLike[str]) -> Saved:
     per_row = read_rows(folder / ARRAYS, arrays, model)
     trace = _parse_trace(folder, contents[TRACE], config.get("trace_notes", []))
     documents = contents.get(DOCUMENTS)
-    corpus = read_corpus(folder / ARRAYS, arrays, model, per_row)
     promoting = read_promoting(folder / ARRAYS, arrays, model, per_row["labels"].size)
+    corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting)
     head = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
     return Saved(*head, documents, corpus, promoting)
 

@@ -7,7 +7,7 @@ All weights are relative to an empty cluster, in nats, as everywhere in coterie.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,12 +18,10 @@ from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
 from coterie.backends import get_backend
-from coterie.counts import Corpus, Counts
+from coterie.counts import Counts
 from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment, from_assignment, word_counts
 from coterie.urns import Urn
-
-SEPARATOR = " · "  # between the words of a cluster's name
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -312,67 +310,3 @@ class Model:
         """Weigh documents on this model's backend, some at a time."""
         backend = get_backend(self.backend)
         backend.score(counts, self.urn, self.frozen, take, leave_out, at_mean, n_jobs)
-
-
-def promoting_words(corpus: Corpus, flag: npt.NDArray[np.uint8]) -> Any:
-    """Training rows x words, sparse: which words promote their relatives."""
-    c = corpus.counts
-    by_document = sparse.csr_matrix((flag, c.word, c.ptr), (c.n_docs, c.n_words), copy=True)
-    by_document.eliminate_zeros()
-    empty = sparse.csr_matrix(
-        (1, c.n_words), dtype=np.uint8
-    )  # the last one, for rows without words
-    return sparse.vstack([by_document, empty], format="csr")[corpus.doc_of_row]
-
-
-def flags_of(promoting: Any, counts: Counts, rows: Ints) -> npt.NDArray[np.uint8]:
-    """For each entry of documents that are these training rows, whether it promotes."""
-    theirs = promoting[rows]
-    width = theirs.shape[1]
-    document = np.repeat(np.arange(rows.size), np.diff(counts.ptr))
-    of = np.repeat(np.arange(rows.size), np.diff(theirs.indptr))
-    return np.isin(document * width + counts.word, of * width + theirs.indices).astype(np.uint8)
-
-
-def most_typical(
-    labels: Ints, typicality: Floats, length: Ints, n_clusters: int
-) -> list[npt.NDArray[np.int64]]:
-    """For each cluster its members, the most typical first, those below its median length last.
-
-    A single typical word does not represent much.
-    """
-    ranked = []
-    for cluster in range(n_clusters):
-        rows = np.flatnonzero(labels == cluster)
-        short = length[rows] < np.median(length[rows]) if rows.size else rows
-        ranked.append(rows[np.lexsort((rows, -typicality[rows], short))])
-    return ranked
-
-
-def cluster_names(
-    seeds: SeedClusters | None,
-    words: Sequence[Sequence[str]],
-    dull: Collection[str],
-    given: Sequence[str] | None = None,
-) -> list[str]:
-    """A name for each cluster: its seed's, one given, or its first telling words; each only once.
-
-    `words` are those of each cluster, best first; dull ones are left out if there are others.
-    """
-    of_seed = (
-        dict(zip(seeds.cluster.tolist(), seeds.names, strict=True)) if seeds is not None else {}
-    )
-    taken = set(of_seed.values())
-    found = []
-    for k, of_cluster in enumerate(words):
-        telling = [w for w in of_cluster if w.lower() not in dull] or list(of_cluster)
-        many = 3
-        while SEPARATOR.join(telling[:many]) in taken and many < len(telling):
-            many += 1
-        base = SEPARATOR.join(telling[:many]) if given is None else given[k]
-        name, again = base, 2
-        while name in taken and k not in of_seed:
-            name, again = f"{base} ({again})", again + 1
-        found.append(of_seed.get(k, name))
-        taken.add(found[-1])
-    return found

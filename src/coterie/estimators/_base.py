@@ -20,17 +20,17 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie import _allowed, _rng, io, metrics, sampler, urns
+from coterie import _allowed, _rng, fitting, io, metrics, sampler, urns
 from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
 from coterie._arrays import plain
 from coterie._sentence import counted, parameter
-from coterie.backends import backend_names, get_backend, sampler_names, threads
+from coterie.backends import backend_names, sampler_names, threads
 from coterie.backends.base import SamplerOptions
 from coterie.counts import Corpus, Counts
+from coterie.describing import most_typical
 from coterie.errors import InvalidInput, concerning
 from coterie.estimators import _prior_knowledge, _read, _saving
-from coterie.frozen import LeaveOut
-from coterie.model import Model, flags_of, most_typical, promoting_words
+from coterie.frozen import LeaveOut, flags_of, promoting_words
 from coterie.seeds import EncodedSeeds
 from coterie.start import Init
 from coterie.urns import Urn
@@ -113,17 +113,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates)
         with concerning("vocabulary"):
             words = self._words(kind, words, vocabulary, corpus.counts.n_words)
-        if not self.burstiness and corpus.counts.weight.max() > 1:
-            raise InvalidInput(
-                f"{type(self).__name__} with burstiness=False (Eq. 3) cannot draw tied documents exactly."
-                " Use burstiness=True, or do without tie_duplicates and without weights above 1."
-            )
-        urn, seeds = self._complete_urn(corpus.counts, words, kind)
-        with concerning("init"):
-            plan = self._plan(corpus)
-        run = sampler.run(corpus.counts, urn, plan, get_backend(self.backend))
+        fitted = fitting.fit(self._task(corpus, words, kind))
         self._learnt_from = kind
-        self._set(corpus, urn, words, run, seeds)
+        self._set(corpus, fitted)
         weightless = _weightless_rows(corpus, sample_weight)
         if weightless.any():
             self.labels_[weightless] = self.predict(X)[weightless]
@@ -266,40 +258,47 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         made: Self = _saving.unpack(cls, saved, folder)
         return made
 
-    def _complete_urn(
-        self, counts: Counts, words: list[str] | None, kind: str
-    ) -> tuple[Urn, EncodedSeeds | None]:
-        """Build the urn and add the seeds and related words that this estimator was given."""
-        urn, seeds = self._urn(counts, self._beta(counts.n_words)), None
-        if getattr(self, "seeds", None) is not None:
-            urn, seeds = _prior_knowledge.add_seeds(urn, self, words, kind)
+    def _task(
+        self,
+        corpus: Corpus,
+        words: list[str] | None,
+        kind: str,
+        encoded: EncodedSeeds | None = None,
+    ) -> fitting.Task:
+        """What to fit for this corpus: the urn, and how to sample it.
+
+        `encoded` are seeds that the caller has matched with the words already.
+        """
+        counts = corpus.counts
+        if not self.burstiness and counts.weight.max() > 1:
+            raise InvalidInput(
+                f"{type(self).__name__} with burstiness=False (Eq. 3) cannot draw tied documents exactly."
+                " Use burstiness=True, or do without tie_duplicates and without weights above 1."
+            )
+        urn, seeds = self._urn(counts, self._beta(counts.n_words)), encoded
+        if seeds is None and getattr(self, "seeds", None) is not None:
+            seeds = _prior_knowledge.encode_seeds(self, words, kind, counts.n_words)
+        if seeds is not None:
+            urn = urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count)
         self.__dict__.pop("related_", None)  # from an earlier fit
         if getattr(self, "word_vectors", None) is not None:
             urn, self.related_ = _prior_knowledge.add_related_words(urn, self, words)
         if urn.words.one > 1 or seeds is not None:
             urns.check_room(urn, counts)
-        return urn, seeds
+        with concerning("init"):
+            plan = self._plan(corpus)
+        return fitting.Task(counts, urn, plan, words, seeds, self.backend)
 
-    def _set(
-        self,
-        corpus: Corpus,
-        urn: Urn,
-        words: list[str] | None,
-        run: sampler.Run,
-        seeds: EncodedSeeds | None,
-    ) -> None:
-        named = () if seeds is None else (seeds.names, seeds.unknown)
-        self.model_, cluster_of = Model.freeze(
-            run.urn, corpus.counts, run.assignment, words, *named
-        )
-        self.labels_ = corpus.per_row(cluster_of[run.assignment.labels].astype(np.int64), -1)
+    def _set(self, corpus: Corpus, fitted: fitting.Fitted) -> None:
+        run = fitted.run
+        self.model_ = fitted.model
+        self.labels_ = corpus.per_row(fitted.labels, -1)
         self.trace_ = run.trace
         self.converged_, self.stop_reason_ = run.converged, run.reason
         self._training: Corpus | None = corpus
         self._rows: dict[str, npt.NDArray[Any]] = {}
-        self._promoting = (
-            promoting_words(corpus, run.assignment.flag) if urn.relations.promotion else None
-        )
+        promotes = run.urn.relations.promotion
+        self._promoting = promoting_words(corpus, fitted.flag) if promotes else None
         self.n_features_in_ = corpus.counts.n_words
         self._describe()
 
@@ -313,19 +312,12 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         if not self._rows and self._training is not None:
             self._check("n_jobs")
             corpus = self._training
-            first = np.full(corpus.counts.n_docs, -1, np.int64)
+            of_document = np.full(corpus.counts.n_docs, -1, np.int64)
             known = corpus.doc_of_row >= 0
-            first[corpus.doc_of_row[known]] = self.labels_[known]
-            at = corpus.per_document(np.arange(corpus.doc_of_row.size))
-            own = LeaveOut(first, self._flags(corpus.counts, at))
-            scores = self.model_.outlier_scores(corpus.counts, own, self.n_jobs)
-            typical = self.model_.typicality(corpus.counts, first)
-            self._rows = {
-                "outlier_score": corpus.per_row(scores, np.nan),
-                "typicality": corpus.per_row(typical, np.nan),
-                "length": corpus.per_row(corpus.counts.length, 0),
-                "weight": corpus.row_weights(),
-            }
+            of_document[corpus.doc_of_row[known]] = self.labels_[known]
+            self._rows = fitting.row_values(
+                self.model_, corpus, of_document, self._promoting, self.n_jobs
+            )
         return self._rows
 
     def _beta(self, n_words: int) -> npt.NDArray[np.float64]:

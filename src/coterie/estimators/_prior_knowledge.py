@@ -20,16 +20,13 @@ VECTORS: Mapping[str, Rule] = {
 }
 
 
-def add_seeds(
-    urn: Urn, estimator: Any, words: list[str] | None, kind: str
-) -> tuple[Urn, EncodedSeeds]:
-    """The urn with the estimator's seeds added, and the seeds encoded in the corpus vocabulary."""
+def encode_seeds(estimator: Any, words: list[str] | None, kind: str, n_words: int) -> EncodedSeeds:
+    """The estimator's seeds in the vocabulary of the corpus."""
     owner = f"seeds of {type(estimator).__name__}"
     with concerning("seeds"):
-        seeds = read(
+        return read(
             estimator.seeds, repeat=estimator.seed_repeat, weight=estimator.seed_weight, owner=owner
-        ).encode(words, _splitter(kind), urn.words.beta.size)
-    return urns.seeded(urn, seeds.weight, seeds.ptr, seeds.word, seeds.count), seeds
+        ).encode(words, _splitter(kind), n_words)
 
 
 def add_related_words(

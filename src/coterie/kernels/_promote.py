@@ -2,9 +2,10 @@
 
 Each word of a document has a flag in `state.flag` that says whether it promoted: then each related
 word of the document's cluster holds `urn.relations.promotion` more for every occurrence of the word.
-Flags are drawn again in each sweep with probability lambda = p(z | w) / max_z' p(z' | w) (Eq. 4 to 6), by the counts the sweep
-began with; a cluster opened since is judged by its counts of the moment, the document's own words
-in it and nothing they promote. Algorithm 2 takes back what was added, by the remembered flag.
+Flags are drawn again in each sweep with probability lambda = p(z | w) / max_z' p(z' | w) (Eq. 4 to
+6), by the counts the sweep began with; a cluster opened since is judged by its counts of the moment,
+the document's own words in it and nothing they promote. Algorithm 2 takes
+back what was added, by the remembered flag.
 """
 
 from __future__ import annotations

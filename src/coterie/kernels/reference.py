@@ -180,8 +180,9 @@ def blocked_sweep(
             drawn[i] = taken[turn] if sharing < 0 else taken[sharing % len(taken)]
         new[block] = drawn
         opened |= set(taken)
-        for d in block if flag is not None else ():
-            _promote(counts, urn, start, new, int(d), key, sweep, flag, opened)
+        if flag is not None:
+            for d in block:
+                _promote(counts, urn, start, new, int(d), key, sweep, flag, opened)
     return new
 
 
@@ -208,7 +209,7 @@ def _free_slots(urn: Urn, z: Labels) -> list[int]:
     """Slots that may be opened, the lowest first: as many as the urn allows."""
     used = np.union1d(np.arange(urn.seeds.weight.size), z)
     n_free = min(urn.sizes.cap - used.size, z.size)
-    return np.setdiff1d(np.arange(used.size + n_free), used)[:n_free].tolist()
+    return [int(k) for k in np.setdiff1d(np.arange(used.size + n_free), used)[:n_free]]
 
 
 def _promote(

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie import io
+from coterie.describing import cluster_names
 from coterie.errors import InvalidInput
-from coterie.model import Model, cluster_names
+from coterie.model import Model
 from coterie.text.vectorize import Vectorizer
 
 N_WORDS = 10  # used to name a cluster

@@ -1,0 +1,110 @@
+"""From a corpus and an urn to a frozen model: the one way, under `cluster()` and every estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie import sampler
+from coterie.backends import get_backend
+from coterie.counts import Corpus, Counts
+from coterie.frozen import LeaveOut, flags_of
+from coterie.model import Model
+from coterie.state import Assignment, from_labels
+from coterie.urns import Urn
+
+if TYPE_CHECKING:
+    from coterie.seeds import EncodedSeeds
+
+PASSES = 20  # the maximum number of passes that move documents to their most probable clusters
+
+Ints = npt.NDArray[np.int64]
+
+
+class Task(NamedTuple):
+    """What to fit, and how."""
+
+    counts: Counts
+    urn: Urn
+    plan: sampler.Plan
+    words: list[str] | None
+    seeds: EncodedSeeds | None = None
+    backend: str = "auto"
+
+
+class Fitted(NamedTuple):
+    """A frozen model and the run that led to it."""
+
+    model: Model
+    labels: Ints  # (documents,) the cluster of each
+    flag: npt.NDArray[np.uint8]  # (entries,) which words promote related words; promoted urn only
+    run: sampler.Run
+    agreement: (
+        float  # share of documents that the model predicts to be where they are; nan: not asked
+    )
+
+
+def fit(
+    task: Task,
+    *,
+    settle: bool = False,
+    n_jobs: int | None = None,
+    on_settle: Callable[[], Any] = lambda: None,
+) -> Fitted:
+    """Sample, then freeze.
+
+    With `settle`, every document is then moved to its most probable cluster, so that the labels
+    are what `predict` says of the same documents.
+    """
+    run = sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend))
+    if settle:
+        on_settle()
+    model, labels = _freeze(task, run.urn, run.assignment)
+    agreement = float("nan")
+    if settle:
+        model, labels, agreement = _settled(task, run, model, labels, n_jobs)
+    return Fitted(model, labels, run.assignment.flag, run, agreement)
+
+
+def _freeze(task: Task, urn: Urn, assignment: Assignment) -> tuple[Model, Ints]:
+    named = () if task.seeds is None else (task.seeds.names, task.seeds.unknown)
+    model, cluster_of = Model.freeze(urn, task.counts, assignment, task.words, *named)
+    return model, cluster_of[assignment.labels].astype(np.int64)
+
+
+def _settled(
+    task: Task, run: sampler.Run, model: Model, labels: Ints, n_jobs: int | None
+) -> tuple[Model, Ints, float]:
+    """Move every document to its most probable cluster, until none moves (or PASSES times).
+
+    Returns the model of these labels, the labels, and the share of documents whose label is the
+    model's own prediction: 1 if a fixed point was reached.
+    """
+    counts = task.counts
+    for _ in range(PASSES):
+        best = model.predict(counts, n_jobs=n_jobs)
+        if (best == labels).all():
+            return model, labels, 1.0
+        moved = from_labels(counts, run.urn, model.slots(best), run.assignment.flag).assignment
+        model, labels = _freeze(task, run.urn, moved)
+    agree = model.predict(counts, n_jobs=n_jobs) == labels
+    return model, labels, float(np.average(agree, weights=counts.weight))
+
+
+def row_values(
+    model: Model, corpus: Corpus, labels: Ints, promoting: Any = None, n_jobs: int | None = None
+) -> dict[str, npt.NDArray[Any]]:
+    """Outlier score, typicality, length and weight of each training row; `labels` are per document."""
+    counts = corpus.counts
+    first_row = corpus.per_document(np.arange(corpus.doc_of_row.size))
+    flag = None if promoting is None else flags_of(promoting, counts, first_row)
+    scores = model.outlier_scores(counts, LeaveOut(labels, flag), n_jobs)
+    return {
+        "outlier_score": corpus.per_row(scores, np.nan),
+        "typicality": corpus.per_row(model.typicality(counts, labels), np.nan),
+        "length": corpus.per_row(counts.length, 0),
+        "weight": corpus.row_weights(),
+    }
