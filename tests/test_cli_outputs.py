@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from test_cli import FAST, Said, refused, texts, write_csv
 
-from coterie import grouping, loading
+from coterie import fitting, grouping, loading
 from coterie.cli import main, places
 from coterie.clustering import Clustering
 from coterie.text import readers

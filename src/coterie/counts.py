@@ -31,6 +31,9 @@ class Counts(NamedTuple):
     length: npt.NDArray[np.int64]  # (documents,) N_d, words of one copy
     weight: npt.NDArray[np.int64]  # (documents,) copies tied together
     n_words: int  # V
+    vectors: npt.NDArray[np.float32] = np.zeros(
+        (0, 0), np.float32
+    )  # (documents, dimensions), or none
 
     @property
     def n_docs(self) -> int:
@@ -66,7 +69,11 @@ class Corpus(NamedTuple):
 
 
 def from_matrix(
-    X: Any, owner: str, sample_weight: npt.ArrayLike | None = None, tie: bool = False
+    X: Any,
+    owner: str,
+    sample_weight: npt.ArrayLike | None = None,
+    tie: bool = False,
+    vectors: npt.NDArray[np.float32] | None = None,
 ) -> Corpus:
     """Check a sparse matrix or 2-D array of word counts and make a corpus of it."""
     X = plain_matrix(X, owner)
@@ -83,7 +90,8 @@ def from_matrix(
         clean.eliminate_zeros()
         ptr, word = clean.indptr.astype(np.int64), clean.indices.astype(np.int32)
         amount = _fits_int32(clean.data, owner)
-    return _corpus(ptr, word, amount.astype(np.int32), matrix.shape[1], owner, sample_weight, tie)
+    csr = ptr, word, amount.astype(np.int32), matrix.shape[1]
+    return _corpus(*csr, owner, sample_weight, tie, vectors)
 
 
 def from_ids(
@@ -93,6 +101,7 @@ def from_ids(
     owner: str,
     sample_weight: npt.ArrayLike | None = None,
     tie: bool = False,
+    vectors: npt.NDArray[np.float32] | None = None,
 ) -> Corpus:
     """Make a corpus of token ids, document after document; negative ids are unknown words.
 
@@ -103,7 +112,7 @@ def from_ids(
     seen = np.full(max(n_words, 1), -1, np.int64)
     n = tally.tally(ptr, ids, ids, amount, new_ptr, seen, np.empty(max(n_words, 1), np.int64))
     word, amount = (ids, amount) if n == ids.size else (ids[:n].copy(), amount[:n].copy())
-    return _corpus(new_ptr, word, amount, n_words, owner, sample_weight, tie)
+    return _corpus(new_ptr, word, amount, n_words, owner, sample_weight, tie, vectors)
 
 
 def _corpus(
@@ -114,6 +123,7 @@ def _corpus(
     owner: str,
     sample_weight: npt.ArrayLike | None,
     tie: bool,
+    vectors: npt.NDArray[np.float32] | None,
 ) -> Corpus:
     n_rows = ptr.size - 1
     weight = _weights(sample_weight, n_rows, owner)
@@ -121,7 +131,7 @@ def _corpus(
     rows = np.flatnonzero(used)
     doc_of_row = np.full(n_rows, -1, np.int64)
     if tie:
-        first, doc_of_row[rows] = _groups(ptr, word, amount, rows)
+        first, doc_of_row[rows] = _groups(ptr, word, amount, rows, vectors)
         weight = np.bincount(doc_of_row[rows], weight[rows], first.size).astype(np.int64)
         rows = rows[first]
     else:
@@ -131,6 +141,8 @@ def _corpus(
         ptr, word, amount = _take(ptr, word, amount, rows)
     length = _sums(ptr, amount)
     counts = Counts(ptr, word, amount, length, weight, n_words)
+    if vectors is not None:
+        counts = counts._replace(vectors=np.ascontiguousarray(vectors[rows]))
     check_totals(counts, owner)
     return Corpus(counts, doc_of_row)
 
@@ -238,16 +250,34 @@ def _groups(
     word: npt.NDArray[np.int32],
     amount: npt.NDArray[np.int32],
     rows: npt.NDArray[np.int64],
+    vectors: npt.NDArray[np.float32] | None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Identical bags among rows: (first of each group, in order; group of each row)."""
+    """Identical documents among rows: (first of each group, in order; group of each row).
+
+    With vectors, documents are identical if their words are and their vectors are.
+    """
     prints = np.empty((2, ptr.size - 1), np.uint64)
     tally.fingerprints(ptr, word, amount, prints[0], prints[1])
+    if vectors is not None:
+        prints += _vector_prints(vectors)
     pairs = np.ascontiguousarray(prints[:, rows].T).view([("", np.uint64)] * 2).ravel()
     _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
     by_first = np.argsort(first, kind="stable")
     rank = np.empty_like(by_first)
     rank[by_first] = np.arange(by_first.size)
     return first[by_first], rank[group.ravel()]
+
+
+def _vector_prints(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
+    """Two 64-bit numbers per row that follow from all of its bits."""
+    odd = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]).reshape(
+        2, -1
+    ) | np.uint64(1)
+    out = np.zeros((2, len(vectors)), np.uint64)
+    for j in range(vectors.shape[1]):
+        bits = np.ascontiguousarray(vectors[:, j]).view(np.uint32).astype(np.uint64)
+        out += (bits ^ (out >> np.uint64(29))) * odd[:, j, None]
+    return out
 
 
 def _take(

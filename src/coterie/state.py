@@ -62,6 +62,8 @@ class State(NamedTuple):
     flag: npt.NDArray[
         np.uint8
     ]  # (entries,) whether a word promotes its relatives; promoted urn only
+    # (width, dimensions) sums of vectors; no dimensions where vectors do not count
+    sums: npt.NDArray[np.float64]
 
     @property
     def n_open(self) -> int:
@@ -106,6 +108,7 @@ def from_labels(
         row_of=np.full(counts.n_words, -1, np.int32),
         flag=no_flags(counts, urn) if flag is None else flag.copy(),
         width=width,
+        n_dimensions=counts.vectors.shape[1] if urn.location.kappa else 0,
     )
     layout.fill(counts, urn, state, np.empty(width, np.int64), np.empty(width, np.int64))
     return relayout(urn, state, compact=compact)[0]
@@ -159,11 +162,11 @@ def relayout(
     slots = renaming[old]
     n_used = int(slots[-1]) + 1 if old.size else 0
     width = _width(n_used, urn.sizes.cap, spare)
-    new = _sized(
-        state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag, width
-    )
+    kept = state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag
+    new = _sized(*kept, width, state.sums.shape[1])
     for now, before in ((new.size, state.size), (new.total, state.total), (new.id, state.id)):
         now[slots] = before[old]
+    new.sums[slots] = state.sums[old]
     new.counters[NEXT_ID] = state.counters[NEXT_ID]
     if old.size and old[-1] != slots[-1]:
         layout.renumber(new, renaming)
@@ -273,6 +276,9 @@ def is_sound(counts: Counts, urn: Urn, state: State) -> bool:
         and state.n_open == n_open <= width
         and np.array_equal(np.sort(state.order[:n_open]), state.assignment.open_slots)
         and again.high <= state.high <= width
+        and np.array_equal(
+            state.sums[state.assignment.open_slots], again.sums[state.assignment.open_slots]
+        )
     )
     if not fits:
         return False
@@ -345,6 +351,7 @@ def _sized(
     row_of: npt.NDArray[np.int32],
     flag: npt.NDArray[np.uint8],
     width: int,
+    n_dimensions: int = 0,
 ) -> State:
     return State(
         z=z,
@@ -360,4 +367,5 @@ def _sized(
         row_of=row_of,
         rows=np.zeros((0, width), np.int32),
         flag=flag,
+        sums=np.zeros((width, n_dimensions)),
     )

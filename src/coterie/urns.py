@@ -17,6 +17,7 @@ from coterie.counts import INT32_MAX, Counts, from_matrix
 from coterie.errors import InvalidInput
 
 NO_CAP = 2**62
+RHO = 3.0  # about so many documents must agree before their direction counts in full
 MAX_DENOMINATOR = 1000  # a promotion is rounded to a fraction no finer than this
 ROUND_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100)
 
@@ -56,6 +57,16 @@ class Relations(NamedTuple):
     word: npt.NDArray[np.int32]
 
 
+class Location(NamedTuple):
+    """How much the documents' vectors count: prod_k exp(kappa (sqrt(rho^2 + |S_k|^2) - rho)).
+
+    S_k is the sum of the vectors of cluster k.
+    """
+
+    kappa: float  # 0: not at all
+    rho: float
+
+
 class Urn(NamedTuple):
     """An urn scheme, in named groups."""
 
@@ -63,6 +74,7 @@ class Urn(NamedTuple):
     words: Words
     seeds: Seeds
     relations: Relations
+    location: Location
 
 
 # The name of each value where an urn is written down flat: in files, and in digests.
@@ -82,6 +94,8 @@ FLAT = {
     "promotion": ("relations", "promotion"),
     "relate_ptr": ("relations", "ptr"),
     "relate_word": ("relations", "word"),
+    "kappa": ("location", "kappa"),
+    "rho": ("location", "rho"),
 }
 
 
@@ -150,6 +164,11 @@ def promoted(
     )
 
 
+def located(urn: Urn, kappa: float, rho: float = RHO) -> Urn:
+    """The same urn for documents with vectors: a cluster weighs more the better its vectors agree."""
+    return changed(urn, kappa=float(kappa), rho=float(rho))
+
+
 def check_room(urn: Urn, counts: Counts) -> None:
     """Refuse what a state cannot hold: a word's count in a cluster is an int32 number of units."""
     held = np.bincount(
@@ -209,6 +228,7 @@ def _urn(
         words=Words(beta, float(beta.sum()), burstiness=1.0 if burst else 0.0, one=1, unit=1.0),
         seeds=Seeds(np.zeros(0), np.zeros(1, np.int64), none, none),
         relations=Relations(0, np.zeros(1, np.int64), none),
+        location=Location(0.0, RHO),
     )
 
 

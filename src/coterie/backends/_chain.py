@@ -15,6 +15,12 @@ from coterie.state import Assignment, State, from_assignment
 from coterie.urns import Urn
 
 
+def location_potential(urn: Urn, sums: npt.NDArray[np.float64]) -> float:
+    """sum_k kappa (sqrt(rho^2 + |S_k|^2) - rho)."""
+    kappa, rho = urn.location
+    return float(kappa * (np.sqrt(rho**2 + (sums**2).sum(axis=1)) - rho).sum())
+
+
 class BaseChain:
     """A state being sampled; a sampler adds `sweep`. See `coterie.backends.base.Chain`."""
 
@@ -61,6 +67,8 @@ class BaseChain:
         """Sums over all word counts, for the trace."""
         urn, state = self.urn, self.state
         joint, given = (np.nan, np.nan) if urn.relations.promotion else self._word_terms()
+        if state.sums.shape[1]:
+            joint += location_potential(urn, state.sums)
         if urn.relations.promotion or urn.seeds.weight.size:
             return joint, float(summary.words_given_labels(self.counts, urn, state))
         total = state.total[state.total > 0] * urn.words.unit

@@ -18,7 +18,7 @@ from coterie.kernels._work import Derived, Fixed, Scratch
 from coterie.state import Assignment, Renaming, State
 from coterie.urns import Urn
 
-_LAYOUT = tuple(name for name in State._fields if name not in ("z", "flag", "id"))
+_LAYOUT = tuple(name for name in State._fields if name not in ("z", "flag", "id", "sums"))
 CHUNK_WORDS = 2_000_000  # ask `should_stop` after about this many words: some tenths of a second
 BASE_BYTES = 32 * 2**20  # memory for base terms kept per length, the frequent ones first
 ROW_LIST = 4096  # rows multiplied in at once by a long document
@@ -85,6 +85,8 @@ class GibbsChain(BaseChain):
 
     def retune(self, urn: Urn) -> None:
         """Go on with another urn: everything that follows from it is derived again."""
+        if is_located(self.counts, urn) != is_located(self.counts, self.urn):
+            self.state = state.from_assignment(self.counts, urn, self.state.assignment)
         super().retune(urn)
         self.fixed = make_fixed(self.counts, urn, self.is_symmetric)
         self.derived, self.scratch = self._derive()
@@ -107,7 +109,8 @@ class GibbsChain(BaseChain):
         width = laid.order.size
         if any(array.shape[:1] != (width,) for array in (laid.size, laid.total)):
             return False
-        laid = laid._replace(id=_resized(self.state.id, width))
+        ids, sums = _resized(self.state.id, width, -1), _resized(self.state.sums, width, 0)
+        laid = laid._replace(id=ids, sums=sums)
         if not state.is_sound(self.counts, self.urn, laid):
             return False
         self.state = laid
@@ -131,6 +134,7 @@ class GibbsChain(BaseChain):
 def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
     """What follows from corpus and urn alone."""
     word_nats, is_long = _static(counts, urn)
+    none = np.zeros(0)
     fixed = Fixed(
         beta_stride=int(not symmetric),
         inv_beta=np.empty(counts.n_words),
@@ -139,9 +143,17 @@ def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
         seed_ends=np.zeros(urn.seeds.weight.size),
         cum_weight=np.zeros(counts.n_docs + 1, np.int64),
         pairs=_pairs(counts, urn),
+        norm=(counts.vectors.astype(np.float64) ** 2).sum(axis=1)
+        if is_located(counts, urn)
+        else none,
     )
     gibbs.fill_fixed(counts, urn, fixed)
     return fixed
+
+
+def is_located(counts: Counts, urn: Urn) -> bool:
+    """Whether vectors count."""
+    return urn.location.kappa > 0.0 and counts.vectors.shape[1] > 0
 
 
 def make_derived(
@@ -159,7 +171,7 @@ def make_derived(
     most = np.argsort(-often, kind="stable")[: BASE_BYTES // (8 * max(width, 1))]
     lengths = np.sort(lengths[most])
     base_row[lengths] = np.arange(lengths.size)
-    any_long = bool(fixed.is_long.any())
+    any_long, n_dimensions = bool(fixed.is_long.any()), state.sums.shape[1]
     return Derived(
         base_row=base_row,
         base=np.zeros((lengths.size, width)),
@@ -170,6 +182,9 @@ def make_derived(
         scan=scan,
         promoted_by=np.zeros(counts.n_docs if urn.relations.promotion else 0, np.int64),
         start=start,
+        centre=np.zeros((n_dimensions, width if n_dimensions else 0), np.float32),
+        norm=np.zeros(width if n_dimensions else 0),
+        root=np.zeros(width if n_dimensions else 0),
     )
 
 
@@ -192,6 +207,8 @@ def make_scratch(counts: Counts, urn: Urn, state: State, derived: Derived) -> Sc
         row=np.zeros(n_rows, np.int32),
         rate=np.zeros(n_rows),
         given=np.zeros(widest if urn.relations.promotion else 0, np.int64),
+        dot=np.zeros(width if state.sums.shape[1] else 0, np.float32),
+        nats=np.zeros(width if state.sums.shape[1] else 0),
         stats=np.zeros(5, np.int64),
     )
 
@@ -218,6 +235,8 @@ def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDAr
     layout.document_sums(counts, nats, gain)
     loss = counts.length * np.log1p(words / urn.words.beta_sum)
     longest = np.maximum(gain, loss)
+    if is_located(counts, urn):
+        longest += 2.0 * urn.location.kappa * counts.weight
     return nats, (longest > _open.SAFE_NATS) | (counts.weight > 1)
 
 
@@ -276,6 +295,7 @@ def _moved_start(
     return moved
 
 
-def _resized(array: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
-    """The first values of an array, or all of them and -1."""
-    return np.append(array[:size], np.full(max(0, size - array.size), -1))
+def _resized(array: npt.NDArray[Any], size: int, fill: int) -> npt.NDArray[Any]:
+    """The first values of an array; where it is shorter, all of them and then others."""
+    more = np.full((max(0, size - len(array)), *array.shape[1:]), fill, array.dtype)
+    return np.concatenate([array[:size], more])

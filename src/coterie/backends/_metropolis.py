@@ -55,6 +55,13 @@ class MetropolisChain(GibbsChain):
         self.since = 0  # the sweep after which proposals were saved
         self.moved: list[int] = []  # what moved in the last sweeps, while it is Gibbs
 
+    @staticmethod
+    def refusal(urn: Urn, options: SamplerOptions) -> str | None:
+        """Why this sampler cannot take this urn, in a sentence; None if it can."""
+        if urn.location.kappa:
+            return "sampler='metropolis' cannot use document vectors; use sampler='gibbs' or 'blocked'."
+        return None
+
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:

@@ -42,6 +42,8 @@ def refusal(urn: Urn, options: SamplerOptions) -> str | None:
             f"sampler={options.sampler!r} takes the finite urn alone: a fixed number of clusters,"
             " neither seeds nor word vectors; use sampler='gibbs' or 'blocked'."
         )
+    if urn.location.kappa:
+        return f"sampler={options.sampler!r} cannot use document vectors; use sampler='gibbs' or 'blocked'."
     if options.phi not in ("draw", "mean"):
         return f"phi must be 'draw' or 'mean'; got {options.phi!r}."
     return None

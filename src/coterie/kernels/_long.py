@@ -18,6 +18,7 @@ from coterie.kernels._common import (
     log_rising,
     rising_tail,
 )
+from coterie.kernels._location import is_located, weigh_location
 from coterie.kernels._slots import BLOCK, HIGH, OPEN, slot_prior
 from coterie.kernels._words import growth, list_rows, log_growth, multiply_rows, scan
 
@@ -54,7 +55,13 @@ def weigh_long(counts, urn, state, fixed, derived, scratch, d, given):
     Returns how many they are, their sum, and the weight of a new cluster, d itself left out.
     """
     width = (state.counters[HIGH] + BLOCK - 1) // BLOCK * BLOCK
-    own_nats = multiply_words(counts, urn, state, fixed, scratch, d, width)
+    own_nats = 0.0
+    scratch.extra[:width] = 0.0
+    if is_located(counts, urn):
+        own_nats = weigh_location(counts, urn, state, fixed, derived, scratch, d, width)
+        for k in range(width):
+            scratch.extra[k] = scratch.nats[k]
+    own_nats += multiply_words(counts, urn, state, fixed, scratch, d, width)
     weighed = weigh_logs(counts, urn, state, derived, scratch, d, width, own_nats, given)
     scratch.product[:width] = 1.0
     return weighed
@@ -62,13 +69,15 @@ def weigh_long(counts, urn, state, fixed, derived, scratch, d, given):
 
 @inlined
 def multiply_words(counts, urn, state, fixed, scratch, d, width):
-    """Multiply d's words into the scaled products; return the nats of its own cluster without d."""
+    """Multiply d's words into the scaled products, or add their nats to `extra`.
+
+    Returns the nats of d's own cluster without d.
+    """
     own = np.int64(state.z[d])
     copies = counts.weight[d]
     begin = counts.ptr[d]
     product, scale, extra = scratch.product, scratch.scale, scratch.extra
     scale[:width] = 0.0
-    extra[:width] = 0.0
     n_rows = np.int64(0)
     grown = 0.0
     own_gain = 1.0

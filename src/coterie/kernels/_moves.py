@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.kernels._common import inlined
+from coterie.kernels._location import move_vector
 from coterie.kernels._slots import free_slot
 
 
@@ -24,6 +25,8 @@ def move(counts, urn, state, scratch, d, new):
             state.rows[r, new] += count
         else:
             move_posting(state, w, scratch.place[e - begin], new, count)
+    if state.sums.shape[1]:
+        move_vector(counts, state, d, old, new)
     length = counts.length[d] * copies * urn.words.one
     state.z[d] = new
     state.size[new] += copies

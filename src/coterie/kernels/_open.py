@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from coterie.kernels._common import inlined
+from coterie.kernels._location import is_located, multiply_by_exp, weigh_location
 from coterie.kernels._slots import BLOCK, HIGH, OPEN, base_ratio, slot_prior
 from coterie.kernels._words import growth, list_rows, multiply_rows, scan, scan_touched
 
@@ -13,8 +16,10 @@ SAFE_NATS = 600.0  # plain products may span this much either way: e**600 is 2**
 
 
 @inlined
-def weigh_words(counts, urn, state, fixed, scratch, d, given):
+def weigh_document(counts, urn, state, fixed, derived, scratch, d, given):
     """Multiply the words of a short, untied document into `scratch.product`, cluster by cluster.
+
+    So is what its vector says, where vectors count; then every open cluster is weighed.
 
     Returns how many clusters are listed in `scratch.touched`, whether they are all that share a word
     with the document (else none is listed), the weight of the document's own cluster without it,
@@ -52,7 +57,8 @@ def weigh_words(counts, urn, state, fixed, scratch, d, given):
                 others -= scratch.given[e - begin]
             own_gain *= growth(others, first, beta, urn.words.burstiness, urn.words.unit, count)
     width = (state.counters[HIGH] + BLOCK - 1) // BLOCK * BLOCK
-    sparse = n_rows == 0 and touches * TOUCH_COST < width
+    located = is_located(counts, urn)
+    sparse = n_rows == 0 and touches * TOUCH_COST < width and not located
     if n_rows:
         multiply_rows(state.rows, scratch.row, scratch.rate, n_rows, scratch.product, width)
     n = np.int64(0)
@@ -98,6 +104,10 @@ def weigh_words(counts, urn, state, fixed, scratch, d, given):
         ) * urn.words.unit + urn.words.beta_sum
         prior = slot_prior(urn.seeds.weight, urn.sizes.prior, own)
         own_weight = (companions + prior) * own_gain * base_ratio(urn.words.beta_sum, words, length)
+    if located:
+        own_nats = weigh_location(counts, urn, state, fixed, derived, scratch, d, width)
+        multiply_by_exp(scratch.product, scratch.nats, width)
+        own_weight *= math.exp(own_nats)
     return n, sparse, own_weight, alone, width
 
 

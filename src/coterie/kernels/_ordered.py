@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.kernels._common import inlined
-from coterie.kernels._open import beyond_open, fresh_weight, pick_open, sum_open, weigh_words
+from coterie.kernels._open import beyond_open, fresh_weight, pick_open, sum_open, weigh_document
 from coterie.kernels._slots import BLOCK
 from coterie.kernels._tree import add_surplus, clear_surplus, slot_in_order, update
 from coterie.kernels._work import FULL_SUMS, TREE_DRAWS
@@ -22,7 +22,9 @@ def draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given):
 
     `u`: the document's number. `given`: what it added to its cluster beyond its own words.
     """
-    n, sparse, own_weight, alone, width = weigh_words(counts, urn, state, fixed, scratch, d, given)
+    n, sparse, own_weight, alone, width = weigh_document(
+        counts, urn, state, fixed, derived, scratch, d, given
+    )
     if sparse and derived.base_row[counts.length[d]] >= 0:
         scratch.stats[TREE_DRAWS] += 1
         k = draw_touched_in_order(counts, urn, state, derived, scratch, d, u, n, own_weight, alone)

@@ -34,6 +34,7 @@ class Fixed(NamedTuple):
     seed_ends: npt.NDArray[np.float64]  # cumulated seed weights
     cum_weight: npt.NDArray[np.int64]  # cumulated document weights, to pick one at random
     pairs: RelatedPairs  # words of one document that promote each other; promoted urn only
+    norm: npt.NDArray[np.float64]  # (documents,) |e|^2; only where vectors count
 
 
 class Derived(NamedTuple):
@@ -50,6 +51,9 @@ class Derived(NamedTuple):
         np.int64
     ]  # per document, all that its words promote; promoted urn only
     start: Start  # the counts that the sweep began with; promoted urn only
+    centre: npt.NDArray[np.float32]  # (dimensions, width) sums of vectors; only where they count
+    norm: npt.NDArray[np.float64]  # (width,) |S_k|^2                      likewise
+    root: npt.NDArray[np.float64]  # (width,) sqrt(rho^2 + |S_k|^2)        likewise
 
 
 class Scratch(NamedTuple):
@@ -68,6 +72,8 @@ class Scratch(NamedTuple):
     row: npt.NDArray[np.int32]  # rows to multiply in
     rate: npt.NDArray[np.float64]  # and their unit / (b_w + j)
     given: npt.NDArray[np.int64]  # per place in the document, what its other words gave the word
+    dot: npt.NDArray[np.float32]  # per slot, <e, S_k>; only where vectors count
+    nats: npt.NDArray[np.float64]  # per slot, what vectors add     likewise
     stats: npt.NDArray[np.int64]  # see MOVED and those after it
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from coterie._rng import DRAW_ONE
 from coterie.kernels._common import address, called, kernel, uniform
 from coterie.kernels._gate import DONE, SAID, TAKEN, meet, take
+from coterie.kernels._location import move_vector
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move_posting
 from coterie.kernels._ordered import draw_ordered
@@ -165,6 +166,8 @@ def finish(counts, urn, state, derived, scratch, key, number, first, last, drawn
             state.size[new] += copies
             state.total[old] -= words
             state.total[new] += words
+            if state.sums.shape[1]:
+                move_vector(counts, state, d, old, new)
     if urn.relations.promotion > 0:
         for i in range(first, last):
             d = derived.scan[i] if derived.scan.size else i

@@ -31,9 +31,10 @@ import numpy as np
 from coterie._rng import DRAW_ONE
 from coterie.kernels._common import address, inlined, kernel, uniform
 from coterie.kernels._envelope import draw_touched, draw_tree
+from coterie.kernels._location import refresh_location
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move
-from coterie.kernels._open import beyond_open, fresh_weight, pick_open, sum_open, weigh_words
+from coterie.kernels._open import beyond_open, fresh_weight, pick_open, sum_open, weigh_document
 from coterie.kernels._prefetch import look_ahead
 from coterie.kernels._promote import clear_given, count_promoted, fill_given, promote
 from coterie.kernels._slots import OPEN, slot_prior, take_slot
@@ -114,7 +115,9 @@ def draw_short(counts, urn, state, fixed, derived, scratch, d, random, given):
 
     `given`: what the document added to its cluster beyond its own words.
     """
-    n, sparse, own_weight, alone, width = weigh_words(counts, urn, state, fixed, scratch, d, given)
+    n, sparse, own_weight, alone, width = weigh_document(
+        counts, urn, state, fixed, derived, scratch, d, given
+    )
     if sparse:
         scratch.stats[TOUCHED_DRAWS] += 1
         k = draw_touched(
@@ -151,6 +154,8 @@ def refresh_slot(urn, state, derived, k):
             derived.base[derived.base_row[length], k] = ratio
     if longest:
         note_change(derived, k)
+    if derived.root.size:
+        refresh_location(urn, state, derived, k)
     if derived.log_weight.size:
         derived.log_weight[k] = math.log(weight) if weight > 0.0 else -np.inf
         derived.log_total[k] = math.log(words)

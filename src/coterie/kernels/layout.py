@@ -6,7 +6,10 @@ document that holds the word, or in a dense row over the slots. Nothing here dra
 
 from __future__ import annotations
 
+import numpy as np
+
 from coterie.kernels._common import called, kernel
+from coterie.kernels._location import move_vector
 from coterie.kernels._moves import add
 from coterie.kernels._slots import HIGH, NEXT_ID, OPEN
 
@@ -58,6 +61,8 @@ def fill(counts, urn, state, where, seen):
         if k < 0:  # not in the state yet: a one-pass start
             continue
         copies = counts.weight[d]
+        if state.sums.shape[1]:
+            move_vector(counts, state, d, np.int64(-1), k)
         state.size[k] += copies
         state.total[k] += copies * counts.length[d] * urn.words.one
         for e in range(counts.ptr[d], counts.ptr[d + 1]):

@@ -81,7 +81,30 @@ def log_weights(
 
     n_empty = urn.sizes.cap - label.size
     weight = np.append(log_rising(size + _prior(urn, label), g), _log_open(urn, n_empty, g))
-    return np.append(label, NEW), weight + numerator.sum(axis=1) - denominator
+    weight = weight + numerator.sum(axis=1) - denominator
+    if urn.location.kappa:
+        weight = weight + location_gains(counts, urn, others, label, d)
+    return np.append(label, NEW), weight
+
+
+def location_gains(
+    counts: Counts, urn: Urn, z: Labels, label: npt.NDArray[np.int64], d: int
+) -> Floats:
+    """What document d adds to the potential of each cluster, and of an empty one, in nats.
+
+    kappa (sqrt(rho^2 + |S + g e|^2) - sqrt(rho^2 + |S|^2)) for g tied documents; d is not in z.
+    """
+    sums = np.vstack([vector_sums(counts, z, label), np.zeros(counts.vectors.shape[1])])
+    with_d = sums + counts.weight[d] * counts.vectors[d].astype(np.float64)
+    kappa, rho = urn.location
+    before, after = (np.sqrt(rho**2 + (s**2).sum(axis=1)) for s in (sums, with_d))
+    return np.asarray(kappa * (after - before))
+
+
+def vector_sums(counts: Counts, z: Labels, label: npt.NDArray[np.int64]) -> Floats:
+    """The sum of the vectors of each of these clusters."""
+    weighted = counts.weight[:, None] * counts.vectors.astype(np.float64)
+    return np.array([weighted[z == k].sum(axis=0) for k in label]).reshape(label.size, -1)
 
 
 def promotion_chances(
@@ -135,6 +158,10 @@ def log_joint(counts: Counts, urn: Urn, z: Labels) -> float:
         sizes = log_rising(urn.sizes.prior, found).sum()
     sizes += log_rising(urn.seeds.weight, size[:n_seeds]).sum() - log_rising(mass, size.sum())
 
+    if urn.location.kappa:
+        sums = vector_sums(counts, z, np.unique(z))
+        rho = urn.location.rho
+        sizes += (urn.location.kappa * (np.sqrt(rho**2 + (sums**2).sum(axis=1)) - rho)).sum()
     added = words - pseudo
     numerator = log_rising(urn.words.beta + pseudo, added).sum()
     denominator = log_rising(urn.words.beta_sum + pseudo.sum(axis=1), added.sum(axis=1)).sum()
