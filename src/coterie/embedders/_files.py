@@ -35,8 +35,9 @@ def read(path: Path) -> bytes:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object."""
+    content = read(path)
     try:
-        found = json.loads(read(path).decode("utf-8-sig"))
+        found = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise about(str(path), "is damaged: it is not valid JSON") from None
     if not isinstance(found, dict):
