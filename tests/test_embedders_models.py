@@ -143,6 +143,8 @@ def fake_sentence_transformers(weights: Any = ((1.0, 2.0),)) -> types.ModuleType
         def __init__(self, name: str, local_files_only: bool = False) -> None:
             assert local_files_only
             assert os.environ["HF_HUB_OFFLINE"] == "1"
+            hub = sys.modules.get("huggingface_hub.constants")
+            assert getattr(hub, "HF_HUB_OFFLINE", True)
             if name == "missing":
                 raise OSError("We couldn't connect to the hub\nand more")
 
@@ -162,8 +164,11 @@ class TestSentenceTransformers:
     def test_is_used_offline(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "sentence_transformers", fake_sentence_transformers())
         monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+        hub = types.SimpleNamespace(HF_HUB_OFFLINE=False)
+        monkeypatch.setitem(sys.modules, "huggingface_hub.constants", hub)
         found = opened("sentence-transformers:mini")
         assert "HF_HUB_OFFLINE" not in os.environ
+        assert hub.HF_HUB_OFFLINE is False  # whoever uses it otherwise is not cut off
         assert (found.name, found.n_dimensions) == ("mini", 2)
         assert found.embed(["abc", " ", "d"]).tolist() == [[3, 1], [0, 0], [1, 1]]
         saved = identity(found)
@@ -218,6 +223,11 @@ class TestOnnx:
         found = opened(folder)
         assert found.n_dimensions == 2
         assert found.embed(["a b", "", "a" + " b" * 10_000])[:2].tolist() == [[3.5, 7], [0, 0]]
+
+    def test_beside_the_weights_of_the_same_model(self, folder: Path) -> None:
+        (folder / "model.safetensors").write_bytes(b"of bert")
+        (folder / "config.json").write_text('{"model_type": "bert"}')
+        assert opened(folder).embed(["a b"]).tolist() == [[3.5, 7]]
 
     def test_a_broken_model(self, folder: Path) -> None:
         (folder / "model.onnx").write_bytes(b"broken")

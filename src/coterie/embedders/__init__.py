@@ -116,16 +116,17 @@ def reopen(saved: Mapping[str, Any], spec: Any = None) -> Embedder:
 
 def _of_path(spec: str) -> Embedder:
     path = Path(spec)
-    if isinstance(spec, str) and spec and os.path.isdir(spec):
-        if _table.is_model2vec(path):
+    if spec and os.path.isdir(spec):
+        onnx = _models.is_onnx(path)
+        if _table.is_model2vec(path) and not (onnx and _table.kind(path) != "model2vec"):
             return _table.model2vec(path, spec)
-        if _models.is_onnx(path):
+        if onnx:
             return _models.Onnx(path, spec)
         raise _unknown(
             f"the folder {spec!r}, which has neither model.safetensors nor model.onnx beside a"
             " tokenizer.json"
         )
-    if isinstance(spec, str) and spec and os.path.lexists(spec):
+    if spec and os.path.lexists(spec):
         return _words.WordVectors(path, spec)
     raise _unknown(f"{spec!r}, which is neither of these words nor a path that exists")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module, metadata
@@ -73,17 +74,16 @@ class SentenceTransformers:
     def __init__(self, model: str) -> None:
         module = _imported("sentence_transformers", "sentence-transformers")
         self.spec: str | None = PREFIX + model
-        self.name = model
+        self.name = Path(model).resolve().name if os.path.isdir(model) else model
         self.version = _version("sentence-transformers")
         with _offline():
             try:
                 self._model = module.SentenceTransformer(model, local_files_only=True)
             except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-                why = " ".join(str(error).split())[:200].rstrip(".")
                 raise about(
                     repr(model),
                     "cannot be loaded by sentence-transformers. coterie downloads nothing: save the"
-                    f" model to a folder first and say '{PREFIX}FOLDER' ({why})",
+                    f" model to a folder first and say '{PREFIX}FOLDER' ({_reason(error)})",
                 ) from None
         self.checksum = _digest_of_model(self._model)
         self.n_dimensions = int(self._encode(["a"]).shape[1])
@@ -127,8 +127,7 @@ class Onnx:
         try:
             self._session = runtime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime has its own, of no common kind
-            why = " ".join(str(error).split())[:200].rstrip(".")
-            raise about(str(model), f"cannot be loaded by onnxruntime ({why})") from None
+            raise about(str(model), f"cannot be loaded by onnxruntime ({_reason(error)})") from None
         self._inputs = [one.name for one in self._session.get_inputs()]
         outputs = [one.name for one in self._session.get_outputs()]
         named = [name for name in outputs if name == "sentence_embedding"]
@@ -160,8 +159,9 @@ class Onnx:
         try:
             answer = self._session.run([self._output], inputs)[0][0]
         except Exception as error:
-            why = " ".join(str(error).split())[:200].rstrip(".")
-            raise about(str(self.spec), f"holds a model that does not run ({why})") from None
+            raise about(
+                str(self.spec), f"holds a model that does not run ({_reason(error)})"
+            ) from None
         vector = np.asarray(answer, np.float32)
         return vector.mean(axis=0, dtype=np.float64) if vector.ndim == 2 else vector.ravel()
 
@@ -172,13 +172,18 @@ def is_onnx(folder: Path) -> bool:
 
 
 def _imported(module: str, package: str) -> Any:
-    with _offline():
-        try:
-            return import_module(module)
-        except ImportError:
-            raise Unsupported(
-                f"This embedder needs {package}, which is not installed. Try: pip install {package}"
-            ) from None
+    try:
+        return import_module(module)
+    except ImportError:
+        raise Unsupported(
+            f"This embedder needs {package}, which is not installed. Try: pip install {package}"
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    """The first sentence of what another package says, on one line."""
+    said = " ".join(str(error).split()).partition(". ")[0]
+    return said[:200].rstrip(".") or type(error).__name__
 
 
 def _version(package: str) -> str:
@@ -190,12 +195,21 @@ def _version(package: str) -> str:
 
 @contextmanager
 def _offline() -> Iterator[None]:
-    """Tell the hub's libraries to stay offline, and leave the environment as it was."""
+    """Keep the hub's libraries offline for a while; the user's program may use them otherwise.
+
+    They read the environment once, when they are imported, and keep the answer in a module.
+    """
     before = {name: os.environ.get(name) for name in _OFFLINE}
+    constants = sys.modules.get("huggingface_hub.constants")
+    kept = getattr(constants, _OFFLINE[0], None)
     os.environ |= dict.fromkeys(_OFFLINE, "1")
+    if constants is not None:
+        setattr(constants, _OFFLINE[0], True)
     try:
         yield
     finally:
+        if constants is not None:
+            setattr(constants, _OFFLINE[0], kept)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)

@@ -161,18 +161,24 @@ def _wordllama(folder: Path, version: str, _: tuple[int, ...]) -> TokenTable:
 
 
 def is_model2vec(folder: Path) -> bool:
-    """Whether a folder holds a table and its tokenizer."""
+    """Whether a folder holds arrays and a tokenizer; `model2vec` sees whether they are a table."""
     return (folder / "model.safetensors").exists() and (folder / "tokenizer.json").exists()
+
+
+def kind(folder: Path) -> str:
+    """What a folder's config.json says that its model is."""
+    if not (folder / "config.json").exists():
+        return "model2vec"
+    return str(_files.read_json(folder / "config.json").get("model_type", "model2vec"))
 
 
 def model2vec(folder: Path, spec: str) -> TokenTable:
     """The table of a folder that model2vec, or sentence-transformers for a StaticEmbedding, saved."""
+    if kind(folder) != "model2vec":
+        raise about(
+            str(folder),
+            f"is a {kind(folder)} model, not a table of vectors; say"
+            f" 'sentence-transformers:{folder}'",
+        )
     weights, tokenizer = folder / "model.safetensors", folder / "tokenizer.json"
-    if (folder / "config.json").exists():
-        kind = _files.read_json(folder / "config.json").get("model_type", "model2vec")
-        if kind != "model2vec":
-            raise about(
-                str(folder),
-                f"is a {kind} model, not a table of vectors; say 'sentence-transformers:{folder}'",
-            )
     return TokenTable(spec, folder.resolve().name, "", weights, tokenizer)
