@@ -270,12 +270,12 @@ class TestResolve:
         assert found.name.endswith("count")
         assert resolve(found) is found
 
-    def test_an_object_that_encodes(self) -> None:
-        class Model:
-            def encode(self, texts: list[str]) -> Any:
-                return np.ones((len(texts), 3))
+    @pytest.mark.parametrize("method", ["encode", "embed", "embed_documents"])
+    def test_an_object_that_embeds(self, method: str) -> None:
+        def ones(self: Any, texts: list[str]) -> Any:
+            return np.ones((len(texts), 3))
 
-        found = resolve(Model())
+        found = resolve(type("Model", (), {method: ones})())
         assert found is not None
         assert (found.name, found.embed(["a"]).shape) == ("Model", (1, 3))
 

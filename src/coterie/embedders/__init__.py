@@ -47,7 +47,7 @@ def resolve(spec: Any) -> Embedder | None:
         .vec, .npz), or of a folder with model.onnx and tokenizer.json (needs onnxruntime);
         "sentence-transformers:NAME", with the name or folder of a model that is on this machine
         (needs sentence-transformers); a function from a list of texts to a matrix, or an object with
-        such a function called `encode`; an embedder; None or "none".
+        such a method (`encode`, `embed` or `embed_documents`); an embedder; None or "none".
 
     Examples
     --------
@@ -71,9 +71,9 @@ def resolve(spec: Any) -> Embedder | None:
         raise _unknown(f"the class {spec.__name__}; make an instance of it")
     if isinstance(spec, Embedder):
         return spec
-    encode = getattr(spec, "encode", None)
-    if callable(encode):
-        return _models.Function(encode, type(spec).__name__)
+    for name in ("encode", "embed", "embed_documents"):
+        if callable(getattr(spec, name, None)):
+            return _models.Function(getattr(spec, name), type(spec).__name__)
     if callable(spec):
         return _models.Function(spec)
     raise _unknown(type(spec).__name__)
