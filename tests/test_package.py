@@ -24,6 +24,8 @@ DOCUMENTED = [
     "coterie._memory",
     "coterie._sentence",
     "coterie.cli.words",
+    "coterie.embedders",
+    "coterie.embedders._prepare",
     "coterie.embeddings",
     "coterie.estimators.gpudmm",
     "coterie.estimators.gsdmm",

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 if not (ROOT / ".github").is_dir():
@@ -111,7 +112,26 @@ class TestLowestVersions:
 
     def test_every_dependency_says_its_lowest_version(self) -> None:
         for line in PROJECT["dependencies"]:
-            assert re.fullmatch(r"[\w-]+>=[\d.]+", line), line
+            assert re.fullmatch(r"[\w-]+>=[\d.]+(post\d+)?(,<[\d.]+)?(; .+)?", line), line
+
+    def test_wordllama_is_asked_for_once_on_every_machine(self) -> None:
+        """With a wheel where there is one, else in pure Python; never built from its sources."""
+        lines = [Requirement(line) for line in PROJECT["dependencies"] if "wordllama" in line]
+        machines = [
+            ("linux", "x86_64", "3.13", True),
+            ("linux", "aarch64", "3.13", False),
+            ("darwin", "arm64", "3.11", True),
+            ("darwin", "x86_64", "3.12", True),
+            ("darwin", "arm64", "3.14", False),
+            ("win32", "AMD64", "3.13", True),
+            ("win32", "ARM64", "3.13", False),
+            ("linux", "x86_64", "3.14", False),
+        ]
+        for system, machine, python, has_wheel in machines:
+            here = {"sys_platform": system, "platform_machine": machine, "python_version": python}
+            (line,) = [line for line in lines if line.marker and line.marker.evaluate(here)]
+            assert line.specifier.contains("0.4.0.post1") is has_wheel
+            assert line.specifier.contains("0.2.2.post0")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from coterie._allowed import check, number, whole
 from coterie._arrays import plain
-from coterie.embeddings._sources import N_EXAMPLES, Found, read_file
+from coterie.embeddings._found import N_EXAMPLES, Found
+from coterie.embeddings._sources import read_file
 from coterie.errors import InvalidInput
 
 _BLOCK_ROWS = 512  # of cosines at a time: with fewer BLAS is slow, with more no faster

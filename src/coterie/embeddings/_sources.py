@@ -11,22 +11,21 @@ import codecs
 import gzip
 import io
 import lzma
-import math
 import os
 import re
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import IO, Any, NamedTuple, NoReturn
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib import format as npy
 
+from coterie.embeddings import _npz
+from coterie.embeddings._found import N_EXAMPLES, PIECE, Found
 from coterie.errors import InvalidInput
 
-N_EXAMPLES = 3  # words of a source that a refusal quotes
-_PIECE = 1 << 20  # bytes read at once
 _LONGEST_WORD = 1 << 16  # bytes without a space: no word2vec file
 _HEADER = re.compile(rb"\s*(\d{1,12})\s+(\d{1,9})\s*")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -37,7 +36,7 @@ _READS = (
 _FOREIGN = {
     b"\x93NUMPY": "a matrix without its words; pass the pair (words, matrix)",
     b"\xba\x16\x4f\x2f": "a fastText model; pass its .vec file, or a function from a word to its vector",
-    b"PK": "a zip archive of something else; unpack it and pass the file inside",
+    b"PK": _npz.FOREIGN,
 } | {
     bytes(
         [0x80, protocol]
@@ -47,27 +46,32 @@ _FOREIGN = {
 }
 
 
-class Found(NamedTuple):
-    """What a source had of the wanted words."""
-
-    rows: dict[str, Any]  # word -> its vector as it came, the first if there are several
-    examples: list[str]  # the first words of the source, wanted or not
-
-
 def read_file(path: str | os.PathLike[str], wanted: Collection[str], owner: str) -> Found:
     """The wanted vectors of a file of any of these kinds; `owner` is what the user called it."""
-    name = f"The file {os.fspath(path)!r} of {owner}"
     keys = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
+    with _opened(path, owner) as (file, name):
+        return _npz.read(file, keys, name) if _is_zip(file) else _plain(file, keys, name)
+
+
+def read_dimensions(path: str | os.PathLike[str], owner: str) -> int:
+    """How many numbers a vector of a file has, from its beginning."""
+    with _opened(path, owner) as (file, name):
+        return _npz.dimensions(file, name) if _is_zip(file) else _start(file, name)[1]
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], owner: str) -> Iterator[tuple[Any, str]]:
+    """The content of a file, unpacked, and what messages call it; whatever is wrong as a sentence."""
+    name = f"The file {os.fspath(path)!r} of {owner}"
     try:
         with open(path, "rb") as raw:
             start = raw.read(2)
             raw.seek(0)
-            if start == b"PK":
-                return _npz(raw, keys, name)
             if start == b"\x1f\x8b":
                 with gzip.GzipFile(fileobj=raw) as unpacked:
-                    return _plain(unpacked, keys, name)
-            return _plain(raw, keys, name)
+                    yield unpacked, name
+            else:
+                yield raw, name
     except InvalidInput:
         raise
     except FileNotFoundError:
@@ -81,27 +85,44 @@ def read_file(path: str | os.PathLike[str], wanted: Collection[str], owner: str)
         raise InvalidInput(f"{name} cannot be read: {why}.") from None
 
 
+def _is_zip(file: Any) -> bool:
+    start = file.read(2)
+    file.seek(0)
+    return bool(start == b"PK") and not isinstance(file, gzip.GzipFile)
+
+
 # ---------------------------------------------------------------- word2vec and GloVe
 def _plain(file: io.BufferedIOBase, keys: dict[bytes, str], name: str) -> Found:
-    first = file.readline(_PIECE)
+    count, dim = _start(file, name)
+    if count is None:
+        return _text(file, 1, None, dim, keys, name)
+    at = file.tell()
+    sample = file.read(min(64 * dim + 4096, PIECE))
+    file.seek(at)
+    if _is_binary(sample, dim):
+        return _binary(file, count, dim, keys, name)
+    return _text(file, 2, count, dim, keys, name)
+
+
+def _start(file: io.BufferedIOBase, name: str) -> tuple[int | None, int]:
+    """(how many vectors the first line says there are, how many numbers each has); stands after it.
+
+    Without such a line there is no first number, and the file stands at its beginning again.
+    """
+    first = file.readline(PIECE)
     if not first:
         raise InvalidInput(f"{name} is empty; {_READS}.")
     header = _HEADER.fullmatch(first.removeprefix(_BOM))
     if header is None:
         dim = _dim_of(first, name)
         file.seek(0)
-        return _text(file, 1, None, dim, keys, name)
+        return None, dim
     count, dim = int(header[1]), int(header[2])
     if count == 0 or dim == 0:
         raise InvalidInput(
             f"{name} holds no vectors: its first line says {count} of {dim} numbers."
         )
-    at = file.tell()
-    sample = file.read(min(64 * dim + 4096, _PIECE))
-    file.seek(at)
-    if _is_binary(sample, dim):
-        return _binary(file, count, dim, keys, name)
-    return _text(file, 2, count, dim, keys, name)
+    return count, dim
 
 
 def _is_binary(sample: bytes, dim: int) -> bool:
@@ -144,7 +165,7 @@ def _binary(
     for n in range(count):
         space = piece.find(b" ", at)
         while space < 0 or len(piece) < space + 1 + size:
-            more = file.read(max(_PIECE, len(piece) - at))  # not `size`: a header may lie
+            more = file.read(max(PIECE, len(piece) - at))  # not `size`: a header may lie
             if not more:
                 raise InvalidInput(
                     f"{name} is cut short: its first line says {count} vectors, and it ends after {n}"
@@ -250,118 +271,3 @@ def _numbers(fields: list[bytes]) -> npt.NDArray[np.float32] | None:
 def _shown(word: bytes) -> str:
     text = word.decode("utf-8", "replace")
     return text if len(text) <= 40 else text[:37] + "..."
-
-
-# ---------------------------------------------------------------- .npz
-class _Array(NamedTuple):
-    shape: tuple[int, ...]
-    by_column: bool
-    dtype: np.dtype[Any]
-
-
-def _npz(raw: IO[bytes], keys: dict[bytes, str], name: str) -> Found:
-    with zipfile.ZipFile(raw) as archive:
-        arrays: dict[str, _Array] = {}
-        for member in archive.namelist():
-            if member.endswith(".npy"):
-                with archive.open(member) as file:
-                    arrays[member.removesuffix(".npy")] = _array(file)
-        if not arrays:
-            raise InvalidInput(f"{name} is {_FOREIGN[b'PK']}.")
-        words, vectors = _pick(arrays, name)
-        with archive.open(f"{words}.npy") as file:
-            _array(file)
-            position, examples = _positions(file, arrays[words], set(keys.values()))
-        with archive.open(f"{vectors}.npy") as file:
-            _array(file)
-            rows = _rows(file, arrays[vectors], np.array(sorted(position.values()), np.int64))
-        order = sorted(position, key=position.__getitem__)
-        return Found(dict(zip(order, rows, strict=True)), examples)
-
-
-def _array(file: IO[bytes]) -> _Array:
-    """The header of an array; the file then stands at its first number."""
-    version = npy.read_magic(file)
-    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
-    if read is None:
-        raise ValueError("it holds arrays of an unknown form")
-    array = _Array(*read(file))
-    if min(array.shape, default=0) < 0:
-        raise ValueError("it holds an array of an impossible shape")
-    return array
-
-
-def _pick(arrays: dict[str, _Array], name: str) -> tuple[str, str]:
-    """Which array holds the words, and which the vectors."""
-    if {"words", "vectors"} <= arrays.keys():
-        words, vectors = ["words"], ["vectors"]
-    else:
-        words = [key for key, a in arrays.items() if len(a.shape) == 1 and a.dtype.kind in "USO"]
-        vectors = [key for key, a in arrays.items() if len(a.shape) == 2 and a.dtype.kind in "fO"]
-    for key in words + vectors:
-        if arrays[key].dtype.hasobject:
-            raise InvalidInput(
-                f"{name} holds {key!r} as Python objects, which only pickle could open, and that could"
-                " run anybody's code; save the words as np.array(words, dtype=str)."
-            )
-    if len(words) != 1 or len(vectors) != 1:
-        has = ", ".join(f"{key} ({a.dtype}, {len(a.shape)}-d)" for key, a in arrays.items())
-        raise InvalidInput(
-            f"{name} must hold a 1-d array of strings 'words' and a 2-d array of numbers 'vectors';"
-            f" it holds {has}."
-        )
-    of_words, of_vectors = arrays[words[0]], arrays[vectors[0]]
-    if len(of_words.shape) != 1 or of_words.dtype.kind not in "US":
-        raise InvalidInput(f"{name} must hold {words[0]!r} as a 1-d array of strings.")
-    if len(of_vectors.shape) != 2 or of_vectors.dtype.kind not in "fiu":
-        raise InvalidInput(f"{name} must hold {vectors[0]!r} as a 2-d array of numbers.")
-    if of_words.shape[0] != of_vectors.shape[0]:
-        raise InvalidInput(
-            f"{name} holds {of_words.shape[0]} words and {of_vectors.shape[0]} vectors; there must be"
-            " one vector a word."
-        )
-    return words[0], vectors[0]
-
-
-def _positions(
-    file: IO[bytes], array: _Array, wanted: Collection[str]
-) -> tuple[dict[str, int], list[str]]:
-    position: dict[str, int] = {}
-    examples: list[str] = []
-    for start, block in _blocks(file, array.shape, array.dtype):
-        words = block.tolist()
-        if array.dtype.kind == "S":
-            words = [word.decode("utf-8", "replace") for word in words]
-        examples += words[: N_EXAMPLES - len(examples)]
-        for i, word in enumerate(words, start):
-            if word in wanted:
-                position.setdefault(word, i)
-    return position, examples
-
-
-def _rows(file: IO[bytes], array: _Array, at: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """The rows at these positions, which ascend."""
-    kept: list[npt.NDArray[Any]] = []
-    if array.by_column:
-        kept = [block[:, at] for _, block in _blocks(file, array.shape[::-1], array.dtype)]
-        return np.concatenate(kept).T if kept else np.empty((at.size, 0))
-    for start, block in _blocks(file, array.shape, array.dtype):
-        low, high = np.searchsorted(at, [start, start + len(block)])
-        kept.append(block[at[low:high] - start])
-    return np.concatenate(kept) if kept else np.empty((0, array.shape[1]))
-
-
-def _blocks(
-    file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """(start, some consecutive rows), until all are read."""
-    size = dtype.itemsize * math.prod(shape[1:])
-    if size == 0:
-        raise ValueError("it holds an array of nothing")
-    step = max(1, _PIECE // size)
-    for start in range(0, shape[0], step):
-        n = min(step, shape[0] - start)
-        data = file.read(n * size)
-        if len(data) < n * size:
-            raise EOFError
-        yield start, np.frombuffer(data, dtype).reshape(n, *shape[1:])

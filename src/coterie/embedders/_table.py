@@ -1,0 +1,184 @@
+"""A vector per token, and a document as the plain mean of its tokens: wordllama, model2vec.
+
+No weights by frequency, no special tokens, no cutting short. Means are computed in double precision,
+token after token, so the vector of a text does not depend on the texts around it. (Sums of a table in
+half precision, as that of wordllama, are exact.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from coterie.embedders import _files
+from coterie.embedders._base import Progress, Vectors, about, batches, checked_texts
+from coterie.embedders._encode import Encoder, Ids, Ptr, cuts_at_spaces, unknown_id
+from coterie.errors import InvalidInput, Unsupported
+
+_WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
+_TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
+_TABLE_NAMES = ("embeddings", "embedding.weight")  # of model2vec, of sentence-transformers
+
+
+class TokenTable:
+    """An embedder that averages the rows of a table over the tokens of a text."""
+
+    def __init__(self, spec: str, name: str, version: str, weights: Path, tokenizer: Path) -> None:
+        self.spec: str | None = spec
+        self.name = name
+        self.version = version
+        arrays = _files.read_arrays(weights)
+        self._tokenizer, settings = _files.read_tokenizer(tokenizer)
+        self._table, self._row_of, self._weight_of = _parts(arrays, weights)
+        self._check_ids(weights, tokenizer)
+        self._cuts_at_spaces = cuts_at_spaces(settings)
+        self._unknown = unknown_id(self._tokenizer, settings)
+        self.n_dimensions = int(self._table.shape[1])
+        self.checksum = _files.digest_of_table(settings, arrays)
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """The mean vector of each text's tokens; zeros where there is none."""
+        texts = checked_texts(texts)
+        vectors = np.zeros((len(texts), self.n_dimensions), np.float32)
+        encoder = Encoder(self._tokenizer, self._cuts_at_spaces, self._unknown)
+        for start, some in batches(texts):
+            try:
+                ptr, ids = encoder.encode(some)
+            except InvalidInput:
+                raise
+            except Exception as error:  # whatever a broken tokenizer makes of a text
+                raise about(
+                    self.spec or self.name, f"has a tokenizer that does not work ({error})"
+                ) from None
+            vectors[start : start + len(some)] = self._means(ptr, ids)
+            if progress is not None:
+                progress(start + len(some), len(texts))
+        return vectors
+
+    def _means(self, ptr: Ptr, ids: Ids) -> npt.NDArray[np.float64]:
+        """The mean row of each text, as a product with a sparse matrix of ones."""
+        n_ids = self._row_of.size
+        used = np.flatnonzero(np.bincount(ids, minlength=n_ids))
+        column = np.zeros(n_ids, np.int32)
+        column[used] = np.arange(used.size)
+        rows = self._table[self._row_of[used]].astype(np.float64)
+        if self._weight_of is not None:
+            rows *= self._weight_of[used, None]
+        shape = (ptr.size - 1, used.size)
+        chosen = sparse.csr_matrix((np.ones(ids.size), column[ids], ptr), shape)
+        sums = chosen @ rows
+        sums /= np.maximum(np.diff(ptr), 1)[:, None]
+        means: npt.NDArray[np.float64] = sums
+        return means
+
+    def _check_ids(self, weights: Path, tokenizer: Path) -> None:
+        ids = self._tokenizer.get_vocab().values()
+        most = max(ids, default=-1)
+        if most < 0:
+            raise about(str(tokenizer), "is a tokenizer without any token")
+        if most >= self._row_of.size:
+            raise about(
+                str(weights),
+                f"has vectors for {self._row_of.size:,} tokens, and the tokenizer {tokenizer.name}"
+                f" beside it gives out ids up to {most:,}: they do not belong together",
+            )
+
+
+def _parts(
+    arrays: _files.Arrays, path: Path
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.float64] | None]:
+    """The table, which of its rows a token has, and by what that is multiplied."""
+    names = [name for name in _TABLE_NAMES if name in arrays] or list(arrays)
+    if not names or (names[0] not in _TABLE_NAMES and len(names) > 1):
+        held = ", ".join(sorted(arrays)[:5]) or "nothing"
+        raise about(str(path), f"has no table of vectors named {_TABLE_NAMES[0]}; it holds {held}")
+    table = arrays[names[0]]
+    if table.ndim != 2 or table.dtype.kind not in "fi" or 0 in table.shape:
+        raise about(
+            str(path),
+            f"must hold a table of numbers, a row per token; it is {table.dtype} of shape"
+            f" {table.shape}",
+        )
+    _check_finite(table, "its table", path)
+    row_of = np.arange(len(table))
+    if "mapping" in arrays:
+        row_of = arrays["mapping"]
+        fine = row_of.ndim == 1 and row_of.dtype.kind in "iu" and row_of.size > 0
+        if not fine or int(row_of.min()) < 0 or int(row_of.max()) >= len(table):
+            raise about(str(path), "is damaged: its mapping points outside the table")
+        row_of = row_of.astype(np.int64)
+    weight_of = None
+    if "weights" in arrays:
+        weight_of = arrays["weights"]
+        if weight_of.ndim != 1 or weight_of.dtype.kind != "f" or weight_of.size != row_of.size:
+            raise about(str(path), "is damaged: its weights are not one number per token")
+        _check_finite(weight_of, "its weights", path)
+        weight_of = weight_of.astype(np.float64)
+    return table, row_of, weight_of
+
+
+def _check_finite(array: npt.NDArray[Any], what: str, path: Path) -> None:
+    if not np.isfinite(array).all():
+        raise about(str(path), f"is damaged: {what} holds NaN or infinity")
+
+
+# ---------------------------------------------------------------- where tables are found
+def wordllama() -> TokenTable:
+    """The table inside the wheel of wordllama: 32,000 tokens x 256. The package is not imported."""
+    found = find_spec("wordllama")
+    places = list(found.submodule_search_locations or ()) if found is not None else []
+    if not places:
+        raise Unsupported(
+            "The embedder wordllama is not installed. Try: pip install wordllama, or say"
+            " embedder='none' to cluster by words alone."
+        )
+    folder = Path(places[0])
+    missing = [path for path in (_WEIGHTS, _TOKENIZER) if not (folder / path).is_file()]
+    if missing:
+        raise Unsupported(
+            f"The installed wordllama has no {missing[0].as_posix()} (looked in {folder}). Try: pip"
+            ' install --force-reinstall "wordllama>=0.2.2"'
+        )
+    try:
+        version = metadata.version("wordllama")
+    except metadata.PackageNotFoundError:
+        version = ""
+    stamp = tuple((folder / path).stat().st_mtime_ns for path in (_WEIGHTS, _TOKENIZER))
+    return _wordllama(folder, version, stamp)
+
+
+@lru_cache(maxsize=1)
+def _wordllama(folder: Path, version: str, _: tuple[int, ...]) -> TokenTable:
+    return TokenTable("wordllama", "wordllama", version, folder / _WEIGHTS, folder / _TOKENIZER)
+
+
+def is_model2vec(folder: Path) -> bool:
+    """Whether a folder holds arrays and a tokenizer; `model2vec` sees whether they are a table."""
+    return (folder / "model.safetensors").exists() and (folder / "tokenizer.json").exists()
+
+
+def kind(folder: Path) -> str:
+    """What a folder's config.json says that its model is."""
+    if not (folder / "config.json").exists():
+        return "model2vec"
+    return str(_files.read_json(folder / "config.json").get("model_type", "model2vec"))
+
+
+def model2vec(folder: Path, spec: str) -> TokenTable:
+    """The table of a folder that model2vec, or sentence-transformers for a StaticEmbedding, saved."""
+    if kind(folder) != "model2vec":
+        raise about(
+            str(folder),
+            f"is a {kind(folder)} model, not a table of vectors; say"
+            f" 'sentence-transformers:{folder}'",
+        )
+    weights, tokenizer = folder / "model.safetensors", folder / "tokenizer.json"
+    return TokenTable(spec, folder.resolve().name, "", weights, tokenizer)
