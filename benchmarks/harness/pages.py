@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .claims import Claim
@@ -22,6 +23,7 @@ class Paper(NamedTuple):
     `tables` are put into the template `details.md` by their names, `picture` is the one that the
     overview shows, `takes` is what --only may name, and `files` are those of its rows."""
 
+    name: str
     title: str
     citation: str
     picture: str
@@ -31,6 +33,16 @@ class Paper(NamedTuple):
     tables: Callable[[Rows], dict[str, str]]
     plots: Callable[[Rows], list[Plot]]
     claims: Callable[[Rows], list[Claim]]
+
+    @classmethod
+    def of(cls, module: ModuleType) -> Paper:
+        """The paper of a folder: its functions, and what `paper.toml` says of it."""
+        name = module.__name__.rpartition(".")[2]
+        said = numbers(str(module.__file__))
+        named = (said["title"], said["citation"], said["picture"])
+        files = getattr(module, "FILES", (f"papers/{name}",))
+        shown = (module.tables, module.plots, module.claims)
+        return cls(name, *named, files, module.TAKES, module.run, *shown)
 
 
 def numbers(module: str) -> dict[str, Any]:

@@ -69,15 +69,6 @@ class Results:
             self.add(key, make())
         return self.rows[key]
 
-    def grow(self, key: str, n: int, make: Callable[[int], Row]) -> Row:
-        """The row's `runs`, up to n: `make(0)`, `make(1)`, ... are stored one by one."""
-        runs = self.rows[key]["runs"] if self.has(key) else []
-        for i in range(len(runs), n):
-            runs = [*runs, make(i)]
-            earlier = self.rows.get(key, {}) if i else {}
-            self.add(key, {**earlier, "runs": runs})
-        return self.rows[key]
-
     def fill(self, function: Callable[[Task], Row], tasks: Mapping[str, Task]) -> None:
         """Measure the rows of these tasks that are missing, in BENCH_JOBS processes.
 
@@ -88,9 +79,8 @@ class Results:
             say(f"{key} ({i} of {len(left)})")
 
     def add(self, key: str, row: Row) -> None:
-        """Store a row, with the commit it was measured with (a row that grew has several)."""
-        commits = [c for c in row.get("commit", "").split(", ") if c and c != commit()]
-        self.rows[key] = {**row, "commit": ", ".join([*commits, commit()])}
+        """Store a row, with the commit it was measured with."""
+        self.rows[key] = {**row, "commit": commit()}
         self._old.discard(key)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         part = self._path.with_suffix(".part")  # a run stopped while writing leaves the old file

@@ -10,7 +10,7 @@ from benchmarks.harness.data import OUTLIER, Corpus
 from benchmarks.harness.scores import NMI
 from benchmarks.harness.store import Options
 from benchmarks.papers import PAPERS
-from benchmarks.papers.gsdmm import plan as gsdmm_plan
+from benchmarks.papers import gsdmm as gsdmm_plan
 from benchmarks.papers.gsdpmm import plan as gsdpmm_plan
 from benchmarks.papers.gsdpmm import topics as gsdpmm_topics
 
@@ -77,26 +77,6 @@ def test_alpha_zero_must_be_faster_at_all_sizes_together() -> None:
     less = {f"x{n}": 0.8 * n for n in TIMES}
     assert holds(gsdmm.claims(ours | seconds(without, **less)), "alpha = 0 makes") is True
     assert holds(gsdmm.claims(ours | seconds(without)), "alpha = 0 makes") is False
-
-
-def test_titles_against_titles_with_snippets() -> None:
-    rows, says = made_up(), "GSDMM on TitleSet beats"
-    assert holds(gsdmm.claims(rows), says) is True
-    key = gsdmm_plan.main_key("googlenews_title_snippet", gsdmm_plan.KMEANS)
-    for seed in range(5):
-        rows[f"{key}, seed {seed}"]["ari"] = 0.9
-    assert holds(gsdmm.claims(rows), says) is False
-
-
-def test_linear_time_is_told_from_quadratic() -> None:
-    def rows(power: float) -> dict[str, dict[str, Any]]:
-        return {
-            gsdmm_plan.time_key("GSDMM", n): {"n_docs": 1000 * n, "seconds": 0.1 * n**power}
-            for n in gsdmm_plan.COPIES
-        }
-
-    assert holds(gsdmm.claims(rows(1.02)), "Time is linear") is True
-    assert holds(gsdmm.claims(rows(1.5)), "Time is linear") is False
 
 
 def test_outliers_must_be_found_at_every_alpha() -> None:
@@ -172,7 +152,7 @@ def test_lda_is_slower_only_if_it_lacks_more_of_its_end() -> None:
 def test_the_papers_words_stand_beside_ours() -> None:
     clusters = [{"size": 9, "class": "rec.sport.hockey", "share": 0.9, "words": ["puck", "___"]}]
     row = {"n_docs": 10, "n_clusters": 3, "clusters": clusters}
-    body = gsdpmm_topics.topics({gsdpmm_topics.WORDS: row})
+    body = gsdpmm_topics.table({gsdpmm_topics.KEY: row})
     first, *rest = body.splitlines()[2:]
     assert first.startswith(r"| rec.sport.hockey | 9 | 90.0% | puck \_\_\_ | **Hockey**: game team")
     assert any(line.startswith("| sci.space | - | - | - | **Space**: space nasa") for line in rest)

@@ -6,19 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import mean, median
-from typing import Any
+from functools import partial
+from statistics import median
 
 from ...harness.claims import Check, Claim, Gains, wins
 from ...harness.data import REFERENCE
 from ...harness.drawing import Plot
-from ...harness.pages import Paper, numbers
-from ...harness.scores import Interval, interval, paired, summaries
-from ...harness.store import Options, Rows, values
-from ...harness.tables import counted, markdown, mean_sd, signed, spread
+from ...harness.pages import numbers
+from ...harness.scores import paired
+from ...harness.seeds import Figure, Seeds, Values, difference
+from ...harness.store import Options, Rows
+from ...harness.tables import counted, markdown, signed, spread
 from . import measure
-from .measure import CURVE, FITS, MODELS, PROMOTIONS, QUICK, SIZES, TIMES, TOP, runs_at
+from .measure import CURVE, FITS, MODELS, PROMOTIONS, QUICK, SIZES, TIMES, TOP, promoted
 
+TAKES = (*FITS, *TIMES, CURVE)
 CALLED = {"BTM": "BTM", "DMM": "DMM", "word2vec": "GPU-DMM"}  # the paper's models
 ACCURACY = {"nb": "NB", "sw": "SW", "sw_linear_svc": "SW, LinearSVC"}
 PMI = {f"pmi_{n}": f"PMI, {n} words" for n in TOP}
@@ -47,74 +49,59 @@ def _called(key: str) -> str:
     return f"{f'GPU-DMM ({name})' if MODELS[name].vectors else name}, K={k}"
 
 
-def gain(rows: Rows, ours: tuple[str, str], theirs: tuple[str, str]) -> Interval | None:
-    """The mean difference of two (row, measure) over their runs; None if a row is missing."""
-    if ours[0] not in rows or theirs[0] not in rows:
-        return None
-    pairs = zip(rows[ours[0]]["runs"], rows[theirs[0]]["runs"], strict=False)
-    return interval([a[ours[1]] - b[theirs[1]] for a, b in pairs])
-
-
 # ---------------------------------------------------------------- tables and plots
 def tables(rows: Rows) -> dict[str, str]:
-    curve = values(rows.get(CURVE, {}))
-    lines = [[p, mean_sd(of), PAPER_CURVE.get(p, "")] for p, of in curve.items()]
+    of = Seeds(rows)
+    there = [key for key in FITS if of.runs(key)]
+    points = [p for p in PROMOTIONS if of.runs(promoted(p))]
+    lines = [[p, of.cell(promoted(p), "sw"), PAPER_CURVE.get(str(p), "")] for p in points]
+    coherence = [[_called(key), *(of.cell(key, m) for m in PMI)] for key in there]
     return {
-        "runs": counted(len(rows[key]["runs"]) for key in FITS if key in rows),
+        "runs": of.counted(there),
         "reference": ", ".join(REFERENCE),
-        "accuracy": _accuracy(rows),
-        "differences": _differences(rows),
-        "coherence": _coherence(rows),
-        "relations": _relations(rows),
+        "accuracy": _accuracy(of, there),
+        "differences": _differences(of, there),
+        "coherence": markdown(["model", *PMI.values()], coherence),
+        "relations": _relations(of, there),
         "seconds": _seconds(rows),
         "promotion": markdown(["promotion", "accuracy, SW", "paper"], lines),
-        "promotion_runs": counted(int(of["n"]) for of in curve.values()),
+        "promotion_runs": of.counted(map(promoted, points)),
         "promotion_sweeps": str(measure.PROMOTION_SWEEPS),
     }
 
 
-def _accuracy(rows: Rows) -> str:
+def _accuracy(of: Seeds, keys: Sequence[str]) -> str:
     lines = []
-    for key in [key for key in FITS if key in rows]:
-        (name, k), got = _parts(key), summaries(rows[key]["runs"])
+    for key in keys:
+        name, k = _parts(key)
         paper = {m: of[SIZES.index(k)] for m, of in PAPER_ACCURACY.get(name, {}).items()}
-        cells = [mean_sd(got["nb"]), paper.get("nb", ""), mean_sd(got["sw"]), paper.get("sw", "")]
-        lines.append([_called(key), got["sw"]["n"], *cells, mean_sd(got["sw_linear_svc"])])
+        nb, sw, linear = (of.cell(key, m) for m in ACCURACY)
+        cells = [nb, paper.get("nb", ""), sw, paper.get("sw", ""), linear]
+        lines.append([_called(key), len(of.runs(key)), *cells])
     return markdown(["model", "runs", "NB", "paper", "SW", "paper", "SW, LinearSVC"], lines)
 
 
-def _differences(rows: Rows) -> str:
-    measures = ("sw", "sw_linear_svc", "nb", *PMI)
+def _differences(of: Seeds, keys: Sequence[str]) -> str:
     lines = []
-    for key in [key for key in FITS if key in rows and not key.startswith("DMM")]:
+    for key in [key for key in keys if not key.startswith("DMM")]:
         name, k = _parts(key)
-        dmm = f"DMM K={k}"
-        cells = [signed(gain(rows, (key, m), (dmm, m)), 4) for m in measures]
-        at = SIZES.index(k)
-        paper = (
-            PAPER_ACCURACY[name]["sw"][at] - PAPER_ACCURACY["DMM"]["sw"][at]
-            if name in PAPER_ACCURACY
-            else None
-        )
-        shown = "" if paper is None else f"{paper:+.4f}"
+        measures = ("sw", "sw_linear_svc", "nb", *PMI)
+        cells = [signed(of.gain(key, f"DMM K={k}", m), 4) for m in measures]
+        shown = ""
+        if name in PAPER_ACCURACY:
+            theirs, dmm = (PAPER_ACCURACY[n]["sw"][SIZES.index(k)] for n in (name, "DMM"))
+            shown = f"{theirs - dmm:+.4f}"
         lines.append([_called(key), cells[0], shown, *cells[1:]])
     head = ["minus DMM", "SW", "paper", "SW, LinearSVC", "NB", *PMI.values()]
     return markdown(head, lines)
 
 
-def _coherence(rows: Rows) -> str:
+def _relations(of: Seeds, keys: Sequence[str]) -> str:
     lines = []
-    for key in [key for key in FITS if key in rows]:
-        got = summaries(rows[key]["runs"])
-        lines.append([_called(key), *(mean_sd(got[measure]) for measure in PMI)])
-    return markdown(["model", *PMI.values()], lines)
-
-
-def _relations(rows: Rows) -> str:
-    lines = []
-    for key in [key for key in FITS if "n_pairs" in rows.get(key, {})]:
-        counts = [f"{rows[key][name]:,}" for name in ("n_vectors", "n_dropped", "n_pairs")]
-        lines.append([_called(key), *counts, f"{rows[key]['promoting']:.0%}"])
+    for key in keys:
+        for row in [row for row in of.runs(key).values() if "n_pairs" in row][-1:]:
+            counts = [f"{row[name]:,}" for name in ("n_vectors", "n_dropped", "n_pairs")]
+            lines.append([_called(key), *counts, f"{row['promoting']:.0%}"])
     head = ["vectors", "words with a vector", "with too many related words", "related pairs"]
     return markdown([*head, "words promoting"], lines)
 
@@ -123,8 +110,8 @@ def _seconds(rows: Rows) -> str:
     lines = []
     for at, (key, k) in enumerate(zip(TIMES, SIZES, strict=True)):
         found = {n: of["all"] for n, of in rows.get(key, {}).get("seconds", {}).items()}
-        if f"BTM K={k}" in rows:
-            found["BTM"] = [run["seconds"] for run in rows[f"BTM K={k}"]["runs"]]
+        if btm := Seeds(rows).values(f"BTM K={k}", "seconds"):
+            found["BTM"] = list(btm.values())
         for name, took in found.items():
             ratio = rows.get(key, {}).get("ratios", {}).get(name)
             shown = [spread(ratio[part], 2) if ratio else "" for part in ("all", "last")]
@@ -139,38 +126,37 @@ def _seconds(rows: Rows) -> str:
 
 
 def plots(rows: Rows) -> list[Plot]:
+    of = Seeds(rows)
+
+    def at(name: str, measure: str, k: float) -> Values:
+        return of.values(f"{name} K={k:g}", measure)
+
     found = []
     for n in TOP:
-        lines: dict[str, list[tuple[float, float]]] = {}
-        for name, called in CALLED.items():
-            of = {k: rows[f"{name} K={k}"]["runs"] for k in SIZES if f"{name} K={k}" in rows}
-            points = [(float(k), mean(run[f"pmi_{n}"] for run in runs)) for k, runs in of.items()]
-            if points:
-                lines[called] = points
-        if lines:
-            name = f"gpudmm-figure-2-top-{n}"
-            found.append(Plot(name, "number of topics (K)", f"PMI, top {n}", lines))
-    curve = values(rows.get(CURVE, {}))
-    if curve:
-        points = [(float(promotion), of["mean"]) for promotion, of in curve.items()]
-        found.append(Plot("gpudmm-figure-4", "promotion", "accuracy", {"K = 40": points}))
-    return found
+        lines = {called: partial(at, name, f"pmi_{n}") for name, called in CALLED.items()}
+        figure = Figure("number of topics (K)", SIZES, lines)
+        found += figure.plot(f"gpudmm-figure-2-top-{n}", f"PMI, top {n}")
+    curve = {"K = 40": lambda promotion: of.values(promoted(promotion), "sw")}
+    return found + Figure("promotion", PROMOTIONS, curve).plot("gpudmm-figure-4", "accuracy")
 
 
 # ---------------------------------------------------------------- claims
 def claims(rows: Rows) -> list[Claim]:
+    of = Seeds(rows)
+
     def less(theirs: str, measures: Sequence[str], ours: str = "word2vec") -> Gains:
         return {
-            f"K={k}, {NAMED[m]}": gain(rows, (f"{ours} K={k}", m), (f"{theirs} K={k}", m))
+            f"K={k}, {NAMED[m]}": of.gain(f"{ours} K={k}", f"{theirs} K={k}", m)
             for k in SIZES
             for m in measures
         }
 
     soft = {
-        f"{called}, K={k}": gain(rows, (f"{name} K={k}", "sw"), (f"{name} K={k}", "nb"))
+        f"{called}, K={k}": difference(*(of.values(f"{name} K={k}", m) for m in ("sw", "nb")))
         for name, called in CALLED.items()
         for k in SIZES
     }
+    above = {str(p): of.gain(promoted(p), promoted(0.0), "sw") for p in PROMOTIONS[1:]}
     few = "BTM has three runs here, so that the interval is wide."
     return [
         wins("GPU-DMM beats DMM in coherence (Figure 2)", less("DMM", tuple(PMI))),
@@ -181,18 +167,9 @@ def claims(rows: Rows) -> list[Claim]:
         wins("DMM beats BTM in accuracy (Table 5)", less("BTM", ("sw",), ours="DMM")),
         wins("GPU-DMM beats DMM with NB too (Table 3)", less("DMM", ("nb",))),
         wins("SW beats NB in accuracy (Table 3)", soft),
-        wins("Any promotion above zero beats DMM (Figure 4)", _over_none(rows.get(CURVE, {}))),
+        wins("Any promotion above zero beats DMM (Figure 4)", above),
         _cost(rows),
     ]
-
-
-def _over_none(curve: dict[str, Any]) -> Gains:
-    """What each promotion above zero gains over none (which is DMM), over the runs."""
-    found: dict[str, Interval | None] = {}
-    for at in PROMOTIONS[1:]:
-        pairs = list(zip(runs_at(curve, at), runs_at(curve, 0.0), strict=False))
-        found[str(at)] = interval([a - b for a, b in pairs]) if pairs else None
-    return found
 
 
 def _cost(rows: Rows) -> Claim:
@@ -210,17 +187,3 @@ def _cost(rows: Rows) -> Claim:
         checks.append(Check(f"K={k}", shown, spare.above_zero, spare.low))
     says = f"A sweep of GPU-DMM takes less than {CHEAP:g} times DMM's (Table 6, Snippet)"
     return Claim(says, checks, counted(turns, "turn") if turns else "")
-
-
-PAPER = Paper(
-    title="GPU-DMM",
-    citation="Chenliang Li, Haoran Wang, Zhiqian Zhang, Aixin Sun, Zongyang Ma. Topic Modeling for "
-    "Short Texts with Auxiliary Word Embeddings. SIGIR 2016.",
-    picture="gpudmm-figure-4",
-    files=("papers/gpudmm",),
-    takes=(*FITS, *TIMES, CURVE),
-    run=run,
-    tables=tables,
-    plots=plots,
-    claims=claims,
-)

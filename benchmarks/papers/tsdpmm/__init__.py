@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from ...harness.claims import Claim, single, wins
 from ...harness.drawing import Plot
-from ...harness.pages import Paper
-from ...harness.scores import Interval
-from ...harness.store import Options, Row, Rows
+from ...harness.store import Options, Rows
 from ...harness.tables import counted, signed
 from . import days, years
 
+TAKES = (*days.CASES, *map(str, years.BETAS))
+FILES = ("papers/tsdpmm", "papers/nips")
 START = "Where DPMM starts decides the sign of the difference."
+VARY = "The days differ more than the runs do."
 COUNTED = "When the seeds' words count, as they do in the model, the order turns around."
 
 
@@ -25,23 +26,23 @@ def run(options: Options) -> None:
 
 
 def tables(rows: Rows) -> dict[str, str]:
-    cases = {name: rows[name] for name in days.CASES if name in rows}
-    by_year = {key: row for key, row in rows.items() if key.startswith("beta = ")}
+    cases = {name: runs for name in days.CASES if (runs := days.runs(rows, name))}
     return {
-        "by_day": days.by_day(rows[days.MAIN]) if days.MAIN in rows else "",
+        "by_day": days.by_day(cases[days.MAIN]) if days.MAIN in cases else "",
         "by_case": days.by_case(cases),
-        "days_runs": counted(len(row["runs"]) for row in cases.values()),
-        "by_year": years.table(by_year),
-        "years_runs": counted(len(row["runs"]) for row in by_year.values()),
+        "days_runs": counted(map(len, cases.values())),
+        "by_year": years.table(rows),
+        "years_runs": counted(len(days.runs(rows, years.key(beta))) for beta in years.BETAS),
     }
 
 
 def plots(rows: Rows) -> list[Plot]:
-    return days.plots(rows[days.MAIN]) if days.MAIN in rows else []
+    main = days.runs(rows, days.MAIN)
+    return days.plots(main) if main else []
 
 
 def claims(rows: Rows) -> list[Claim]:
-    main, from_one = rows.get(days.MAIN), rows.get(days.FROM_ONE)
+    main, from_one = (days.runs(rows, case) for case in (days.MAIN, days.FROM_ONE))
     better = f"TSDPMM beats DPMM (NMI, Table 2: +{days.PAPER_GAIN} on average)"
     lifelong = "TSDPMM-L beats TSDPMM (NMI, Table 2: +0.032 on average) on days 2 and 3"
     missing = "the call for papers and the abstracts of 2011 are not available"
@@ -49,54 +50,35 @@ def claims(rows: Rows) -> list[Claim]:
     return [
         _claim(f"{better}, over runs, DPMM from 20 random clusters", main),
         _claim(f"{better}, over runs, DPMM from one cluster", from_one, why=START),
-        _day_to_day(f"{better}, over days, DPMM from 20 random clusters", main),
+        _claim(f"{better}, over days, DPMM from 20 random clusters", main, over="day", why=VARY),
         _claim(lifelong, main, days.L, "TSDPMM"),
-        _perplexity(rows, "beta = 1", "mixture", "of the mixture"),
-        _perplexity(rows, "beta = 0.1", "documents_only", as_authors),
+        _perplexity(rows, 1.0, "mixture", "of the mixture"),
+        _perplexity(rows, 0.1, "documents_only", as_authors),
         single("TSDPMM-P beats TSDPMM-E (perplexity, Table 1)", missing, None),
     ]
 
 
-def _perplexity(rows: Rows, key: str, measure: str, how: str) -> Claim:
-    row = rows.get(key)
+def _perplexity(rows: Rows, beta: float, measure: str, how: str) -> Claim:
+    runs = days.runs(rows, years.key(beta))
     later = [year for year in years.YEARS if "TSDPMM-P" in years.PAPER[year]]
-    gains = {f"NIPS {year}": years.gain(row, year, measure) if row else None for year in later}
-    says = f"TSDPMM-P has a lower perplexity than DPMM (Table 1), {key}, {how}"
+    gains = {f"NIPS {year}": years.gain(runs, year, measure) if runs else None for year in later}
+    says = f"TSDPMM-P has a lower perplexity than DPMM (Table 1), {years.key(beta)}, {how}"
     return wins(says, gains, COUNTED if measure == "mixture" else "")
 
 
-def _day_to_day(says: str, row: Row | None) -> Claim:
-    if row is None:
-        return single(says, "not measured yet", None)
-    found = days.gain(row, over="days")
-    why = "The days differ more than the runs do."
-    return single(says, f"{signed(found)} over {counted([found.n], 'day')}", _met(found), why)
-
-
 def _claim(
-    says: str, row: Row | None, ours: str = "TSDPMM", theirs: str = "DPMM", why: str = ""
+    says: str,
+    runs: days.Runs,
+    ours: str = "TSDPMM",
+    theirs: str = "DPMM",
+    over: str = "run",
+    why: str = "",
 ) -> Claim:
-    if row is None:
-        return single(says, "not measured yet", None)
-    found = days.gain(row, ours=ours, theirs=theirs)
-    geometric = days.gain(row, "nmi_geometric", ours=ours, theirs=theirs)
-    shown = f"{signed(found)} over {counted([found.n])} (geometric NMI {signed(geometric)})"
-    return single(says, shown, _met(found), why)
-
-
-def _met(found: Interval) -> bool | None:
-    return found.above_zero if found.n > 1 else None
-
-
-PAPER = Paper(
-    title="TSDPMM",
-    citation="Linmei Hu, Juanzi Li, Xiaoli Li, Chao Shao, Xuzhong Wang. TSDPMM: Incorporating Prior "
-    "Topic Knowledge into Dirichlet Process Mixture Models for Text Clustering. EMNLP 2015.",
-    picture="tsdpmm-table-2",
-    files=("papers/tsdpmm", "papers/nips"),
-    takes=(*days.CASES, *map(str, years.BETAS)),
-    run=run,
-    tables=tables,
-    plots=plots,
-    claims=claims,
-)
+    """A gain above zero; the interval is over the runs or over the days."""
+    if not runs:
+        return single(says)
+    nmi, geometric = (days.gain(runs, m, f"{over}s", ours, theirs) for m in days.MEASURES)
+    shown = f"{signed(nmi)} over {counted([nmi.n], over)}"
+    if over == "run":
+        shown += f" (geometric NMI {signed(geometric)})"
+    return single(says, shown, nmi.above_zero if nmi.n > 1 else None, why)

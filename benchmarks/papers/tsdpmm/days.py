@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache
+from statistics import mean
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...harness.data import Corpus, load
 from ...harness.drawing import Plot, Points
-from ...harness.scores import Interval, Summary, interval, score, summaries
-from ...harness.store import Options, Results, Row, Rows, say
+from ...harness.scores import Interval, interval, score, summary
+from ...harness.seeds import Seeds
+from ...harness.store import Options, Results, Row, Rows
 from ...harness.tables import markdown, mean_sd, signed
 
 DAYS = {  # a day to start from, then the paper's days 1, 2 and 3
@@ -64,14 +66,13 @@ PAPER = {
 PAPER_GAIN = 0.058
 MEASURES = ("nmi", "nmi_geometric")
 Scores = dict[str, float]
+Runs = Sequence[Row]  # one per seed: scores by day and model
 
 
 def run(options: Options) -> None:
-    results = Results("papers/tsdpmm", options)
-    n_runs = options.times(20, 3)
+    results, seeds = Results("papers/tsdpmm", options), range(options.times(20, 3))
     for name in options.choose(tuple(CASES), quick=2):
-        row = results.grow(name, n_runs, partial(_one_run, _read(CASES[name]), CASES[name]))
-        say(f"{name}: TSDPMM minus DPMM {signed(gain(row))}, {len(row['runs'])} runs")
+        results.fill(_one_run, {f"{name}, seed {seed}": (name, seed) for seed in seeds})
 
 
 def dpmm(documents: Any, seed: int, **changes: Any) -> Any:
@@ -89,10 +90,11 @@ def tsdpmm(seeds: Any, documents: Any, seed: int, **changes: Any) -> Any:
     return coterie.TSDPMM(seeds, **{**SETTINGS, "random_state": seed, **changes}).fit(documents)
 
 
-def _read(case: Case) -> dict[str, list[Day]]:
+@lru_cache(maxsize=1)
+def _read(name: str) -> dict[str, list[Day]]:
     """The days of each source, the one to start from first."""
     return {
-        source: [_day(f"{source}-{i}", file, case) for i, file in enumerate(files)]
+        source: [_day(f"{source}-{i}", file, CASES[name]) for i, file in enumerate(files)]
         for source, files in DAYS.items()
     }
 
@@ -107,9 +109,11 @@ def _day(name: str, file: str, case: Case) -> Day:
     return Day(name, corpus._replace(documents=fused), corpus._replace(documents=apart))
 
 
-def _one_run(sources: dict[str, list[Day]], case: Case, seed: int) -> Row:
+def _one_run(task: tuple[str, int]) -> Row:
     """Agreement with the classes by day and model, the days to start from left out."""
-    return {day: of for days in sources.values() for day, of in _days(days, case, seed).items()}
+    name, seed = task
+    sources = [_days(days, CASES[name], seed) for days in _read(name).values()]
+    return {day: of for found in sources for day, of in found.items()}
 
 
 def _days(days: list[Day], case: Case, seed: int) -> dict[str, dict[str, Scores]]:
@@ -161,16 +165,22 @@ def topics(
     return {name: dict(words) for name, words in counts.items() if words}
 
 
-def summed(row: Row) -> dict[str, dict[str, dict[str, Summary]]]:
-    """By day and model the summary of each measure over the runs."""
-    return {
-        day: {model: summaries([run[day][model] for run in row["runs"]]) for model in models}
-        for day, models in row["runs"][0].items()
-    }
+def runs(rows: Rows, case: str) -> Runs:
+    return list(Seeds(rows).runs(case).values())
+
+
+def days_of(runs: Runs, model: str = "DPMM") -> list[str]:
+    """The days on which a model was run."""
+    return [day for day in PAPER if model in runs[0].get(day, {})]
+
+
+def at(runs: Runs, day: str, model: str, measure: str = "nmi") -> list[float]:
+    """The scores of a model on a day, one per run."""
+    return [run[day][model][measure] for run in runs]
 
 
 def gain(
-    row: Row,
+    runs: Runs,
     measure: str = "nmi",
     over: str = "runs",
     ours: str = "TSDPMM",
@@ -179,66 +189,60 @@ def gain(
 ) -> Interval:
     """The mean difference of two models on the days that have both (or these), with its interval
     over the means of the runs, or over the means of the days."""
-    there = days or [day for day, of in row["runs"][0].items() if ours in of]
-    found = np.array(
-        [[run[d][ours][measure] - run[d][theirs][measure] for d in there] for run in row["runs"]]
-    )
-    return interval(found.mean(axis=1 if over == "runs" else 0).tolist())
+    there = days or days_of(runs, ours)
+    mine, other = (np.array([at(runs, d, m, measure) for d in there]) for m in (ours, theirs))
+    return interval((mine - other).mean(axis=0 if over == "runs" else 1).tolist())
 
 
-def plots(row: Row) -> list[Plot]:
+def plots(runs: Runs) -> list[Plot]:
     """NMI by day and model, and the paper's DPMM and TSDPMM: a panel for each source."""
     found = []
     for source in DAYS:
-        days = {day: of for day, of in summed(row).items() if day.startswith(source)}
-        lines: dict[str, Points] = {
-            model: [(float(i), of[model]["nmi"]["mean"]) for i, of in enumerate(days.values(), 1)]
-            for model in MODELS[:2]
-        }
-        for at, model in enumerate(MODELS[:2]):
-            paper = [(i, PAPER[day][at] or 0.0) for i, day in enumerate(days, 1)]
-            lines[f"{model}, paper"] = [(float(i), nmi) for i, nmi in paper]
+        days = [day for day in days_of(runs) if day.startswith(source)]
+        lines: dict[str, Points] = {}
+        for model in MODELS[:2]:
+            lines[model] = [(float(i), mean(at(runs, d, model))) for i, d in enumerate(days, 1)]
+        for j, model in enumerate(MODELS[:2]):
+            paper = [(float(i), PAPER[day][j] or 0.0) for i, day in enumerate(days, 1)]
+            lines[f"{model}, paper"] = paper
         found.append(Plot(f"tsdpmm-table-2-{source}", "day", f"NMI, {source}", lines))
     return found
 
 
-def by_day(row: Row) -> str:
+def by_day(runs: Runs) -> str:
     """The paper's Table 2."""
-    days = summed(row)
     lines = []
-    for day, of in days.items():
-        models = [mean_sd(of[model]["nmi"]) if model in of else "-" for model in MODELS]
-        gains = [signed(gain(row, measure, days=[day])) for measure in MEASURES]
+    there = {model: days_of(runs, model) for model in MODELS}
+    for day in there["DPMM"]:
+        of = [mean_sd(summary(at(runs, day, m))) if day in there[m] else "-" for m in MODELS]
+        gains = [signed(gain(runs, measure, days=[day])) for measure in MEASURES]
         paper = ", ".join("-" if value is None else f"{value:.3f}" for value in PAPER[day])
-        lines.append([day, *models, *gains, paper])
-    overall = [signed(gain(row, measure)) for measure in MEASURES]
+        lines.append([day, *of, *gains, paper])
+    overall = [signed(gain(runs, measure)) for measure in MEASURES]
     lines.append(["six days", *("" for _ in MODELS), *overall, f"+{PAPER_GAIN}"])
-    later = [of for of in days.values() if L in of]
-    lifelong = [d for d, of in days.items() if L in of]
-    means = [f"{gain(row, ours=L, theirs='TSDPMM', days=[d]).mean:+.3f}" for d in lifelong]
+    means = [f"{gain(runs, ours=L, theirs='TSDPMM', days=[d]).mean:+.3f}" for d in there[L]]
     lines.append(["TSDPMM-L minus TSDPMM", "", "", " ".join(means), "", "", "", ""])
-    clusters = []
-    for model in MODELS:
-        there = later if model in (L, L_KEPT) else list(days.values())
-        clusters.append(f"{np.mean([of[model]['n_clusters']['mean'] for of in there]):.1f}")
+    clusters = [
+        f"{mean(mean(at(runs, day, model, 'n_clusters')) for day in of):.1f}" if of else "-"
+        for model, of in there.items()
+    ]
     lines.append(["clusters found, mean", *clusters, "", "", ""])
     head = ["NMI", *MODELS, "TSDPMM minus DPMM", "the same, geometric NMI"]
     return markdown([*head, "paper: DPMM, TSDPMM, TSDPMM-L"], lines)
 
 
-def by_case(rows: Rows) -> str:
+def by_case(cases: Mapping[str, Runs]) -> str:
     """One thing changed at a time."""
     lines = []
-    for name, row in rows.items():
-        days = summed(row)
-        over = gain(row, over="days")
+    for name, runs in cases.items():
+        days, over = days_of(runs), gain(runs, over="days")
         levels = [
-            " ".join(f"{of[model]['nmi_geometric']['mean']:.3f}" for of in days.values())
-            for model in ("DPMM", "TSDPMM")
+            " ".join(f"{mean(at(runs, day, model, 'nmi_geometric')):.3f}" for day in days)
+            for model in MODELS[:2]
         ]
-        by_days = " ".join(f"{gain(row, days=[day]).mean:+.3f}" for day in days)
-        gains = [signed(gain(row)), f"{over.low:+.3f} to {over.high:+.3f}"]
-        gains += [signed(gain(row, "nmi_geometric")), by_days, " / ".join(levels)]
+        by_days = " ".join(f"{gain(runs, days=[day]).mean:+.3f}" for day in days)
+        gains = [signed(gain(runs)), f"{over.low:+.3f} to {over.high:+.3f}"]
+        gains += [signed(gain(runs, "nmi_geometric")), by_days, " / ".join(levels)]
         lines.append([name, *gains])
     head = ["case: TSDPMM minus DPMM", "NMI, interval over runs", "interval over days"]
     head += ["geometric NMI, over runs", "NMI by day", "geometric NMI by day, DPMM / TSDPMM"]

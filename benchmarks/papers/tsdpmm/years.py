@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...harness.data import load
-from ...harness.scores import Interval, Summary, paired, summaries
-from ...harness.store import Options, Results, Row, Rows, say
+from ...harness.scores import Interval, paired, summary
+from ...harness.store import Options, Results, Row, Rows
 from ...harness.tables import markdown, mean_sd
-from .days import dpmm, tsdpmm
+from .days import Runs, at, dpmm, runs, tsdpmm
 
 YEARS = {year: f"tsdpmm_nips_{year}" for year in (2012, 2013, 2014)}
 BETAS = (1.0, 0.1)
@@ -23,20 +22,20 @@ PAPER = {
 MEASURES = ("mixture", "given_z", "documents_only")
 
 
+def key(beta: float) -> str:
+    return f"beta = {beta:g}"
+
+
 def run(options: Options) -> None:
-    results = Results("papers/nips", options)
-    for beta in options.choose(tuple(map(str, BETAS)), quick=len(BETAS)):
-        row = results.grow(
-            f"beta = {float(beta):g}", options.times(5), partial(_one_run, float(beta))
-        )
-        for year in YEARS:
-            found = {name: of["documents_only"]["mean"] for name, of in summed(row, year).items()}
-            shown = ", ".join(f"{name} {value:.0f}" for name, value in found.items())
-            say(f"beta = {beta}, NIPS {year}: documents only: {shown}")
+    results, seeds = Results("papers/nips", options), range(options.times(5))
+    for name in options.choose(tuple(map(str, BETAS)), quick=len(BETAS)):
+        beta = float(name)
+        results.fill(_one_run, {f"{key(beta)}, seed {seed}": (beta, seed) for seed in seeds})
 
 
-def _one_run(beta: float, seed: int) -> Row:
+def _one_run(task: tuple[float, int]) -> Row:
     """Perplexities by year and model."""
+    beta, seed = task
     found: Row = {}
     before = None
     for year, file in YEARS.items():
@@ -49,16 +48,9 @@ def _one_run(beta: float, seed: int) -> Row:
     return found
 
 
-def summed(row: Row, year: int) -> dict[str, dict[str, Summary]]:
-    """By model the summary of each perplexity over the runs."""
-    runs = [run[str(year)] for run in row["runs"]]
-    return {name: summaries([run[name] for run in runs]) for name in runs[0]}
-
-
-def gain(row: Row, year: int, measure: str) -> Interval:
+def gain(runs: Runs, year: int, measure: str) -> Interval:
     """How much lower TSDPMM-P's perplexity is than DPMM's, over the runs."""
-    runs = [run[str(year)] for run in row["runs"]]
-    return paired(*([run[name][measure] for run in runs] for name in ("DPMM", "TSDPMM-P")))
+    return paired(*(at(runs, str(year), model, measure) for model in ("DPMM", "TSDPMM-P")))
 
 
 def perplexities(model: Any, documents: Any) -> dict[str, float]:
@@ -78,11 +70,12 @@ def perplexities(model: Any, documents: Any) -> dict[str, float]:
 def table(rows: Rows) -> str:
     """The paper's Table 1."""
     lines = []
-    for key, row in rows.items():
-        for year in YEARS:
-            for name, of in summed(row, year).items():
-                cells = [mean_sd(of[measure], 1) for measure in (*MEASURES, "n_clusters")]
-                beta = key.removeprefix("beta = ")
-                lines.append([beta, year, len(row["runs"]), name, *cells, PAPER[year][name]])
+    for beta in BETAS:
+        found = runs(rows, key(beta))
+        for year, paper in PAPER.items() if found else ():
+            for model, theirs in paper.items():
+                measures = (*MEASURES, "n_clusters")
+                cells = [mean_sd(summary(at(found, str(year), model, m)), 1) for m in measures]
+                lines.append([f"{beta:g}", year, len(found), model, *cells, theirs])
     head = ["beta", "NIPS", "runs", "model", "mixture", "given z", "documents only", "clusters"]
     return markdown([*head, "paper"], lines)
