@@ -6,6 +6,7 @@ from typing import Any
 
 from ..harness.claims import Check, Claim
 from ..harness.store import Options, Results, Rows, say
+from ..harness.systems import gsdmm
 from ..harness.tables import markdown, number
 from ..harness.workers import Worker
 
@@ -18,7 +19,7 @@ def run(options: Options) -> Rows:
     n_docs, n_clusters = (50_000, 100) if options.quick else (1_000_000, 1000)
     settings: dict[str, Any] = dict(n_clusters=n_clusters, n_sweeps=3, alpha=0.1, beta=0.1)
     for form in options.choose(FORMS, quick=2):
-        with Worker("gsdmm") as worker:
+        with Worker(gsdmm) as worker:
             say(f"{form}: building {n_docs:,} documents")
             worker.load({"planted": n_docs, "n_clusters": n_clusters, "form": form})
             worker.warm_up(seed=0, **settings)

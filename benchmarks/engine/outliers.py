@@ -31,17 +31,13 @@ def _run(options: Options, results: Results, place: str) -> None:
     settings: dict[str, Any] = dict(beta=0.02, n_sweeps=5)
     for system in options.choose(("coterie", "reference"), quick=2):
         recall, alarms, agree = [], [], True
-        with reference.worker(system, "GSDPMM") as worker:
-            worker.load(spec)
-            worker.warm_up(seed=0, **settings)
-            for seed in range(options.times(5)):
-                reply = worker.fit(seed=seed, **settings)
-                sizes = Counter(reply["labels"])
-                alone = {i for i, k in enumerate(reply["labels"]) if sizes[k] == 1}
-                agree &= set(reply.get("outliers", alone)) == alone
-                recall.append(len(alone & injected) / len(injected))
-                alarms.append(len(alone - injected))
-                say(f"{system}: seed {seed}: recall {recall[-1]:.3f}, {alarms[-1]} false alarms")
+        for reply in reference.replies(system, "GSDPMM", spec, settings, options.times(5)):
+            sizes = Counter(reply["labels"])
+            alone = {i for i, k in enumerate(reply["labels"]) if sizes[k] == 1}
+            agree &= set(reply.get("outliers", alone)) == alone
+            recall.append(len(alone & injected) / len(injected))
+            alarms.append(len(alone - injected))
+            say(f"{system}: recall {recall[-1]:.3f}, {alarms[-1]} false alarms")
         row: Row = {"n_docs": len(classes), "outliers_agrees_with_labels": agree}
         row |= {"recall": summary(recall), "false_alarms": summary(alarms)}
         results.add(f"{system}, outliers {place} the others", row)

@@ -36,14 +36,10 @@ def _measure(model: str, name: str, settings: dict[str, Any], n_seeds: int) -> R
     row: Row = {}
     for system in SYSTEMS:
         runs = []
-        with reference.worker(system, model) as worker:
-            worker.load({"name": name})
-            worker.warm_up(seed=0, **settings)
-            for seed in range(n_seeds):
-                reply = worker.fit(seed=seed, **settings)
-                runs.append(score(classes, reply["labels"]))
-                nmi = f"geometric NMI {runs[-1]['nmi_geometric']:.3f}"
-                say(f"{model}, {name}: {system}: seed {seed + 1} of {n_seeds}: {nmi}")
+        for reply in reference.replies(system, model, {"name": name}, settings, n_seeds):
+            runs.append(score(classes, reply["labels"]))
+            nmi = f"geometric NMI {runs[-1]['nmi_geometric']:.3f}"
+            say(f"{model}, {name}: {system}: run {len(runs)} of {n_seeds}: {nmi}")
         row[system] = summaries(runs)
     ours, theirs = (row[system] for system in SYSTEMS)
     row["difference_in_se"] = {m: difference_in_se(ours[m], theirs[m]) for m in ours}

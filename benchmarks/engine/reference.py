@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from ..harness.probe import Watch
-from ..harness.systems import Fitted
+from ..harness.systems import SYSTEMS, Fitted
 from ..harness.workers import Worker
 
 
@@ -31,11 +31,15 @@ class Documents(NamedTuple):
     n_vocab: int
 
 
-def worker(system: str, model: str) -> Worker:
-    """A worker that fits a model by coterie or by the reference."""
-    if system == "reference":
-        return Worker("reference", systems=f"{__name__}:SYSTEMS")
-    return Worker(model.lower())
+def replies(
+    system: str, model: str, spec: dict[str, Any], settings: dict[str, Any], n_seeds: int
+) -> Iterator[dict[str, Any]]:
+    """What fits of a model by coterie or by the reference found, seed by seed."""
+    with Worker(fit if system == "reference" else SYSTEMS[model.lower()]) as worker:
+        worker.load(spec)
+        worker.warm_up(seed=0, **settings)
+        for seed in range(n_seeds):
+            yield worker.fit(seed=seed, **settings)
 
 
 def fit(documents: list[list[str]], seed: int, watch: Watch, **settings: Any) -> Fitted:
@@ -45,9 +49,6 @@ def fit(documents: list[list[str]], seed: int, watch: Watch, **settings: Any) ->
     with watch():
         *_, labels = sweeps(number(documents), seed=seed, **settings)
     return labels, None
-
-
-SYSTEMS = {"reference": fit}
 
 
 def sweeps(

@@ -9,6 +9,7 @@ from ..harness.claims import Check, Claim
 from ..harness.data import SHORT, build
 from ..harness.scores import ratio
 from ..harness.store import Options, Results, Row, Rows, say
+from ..harness.systems import gsdmm
 from ..harness.tables import markdown, spread
 from ..harness.workers import Worker
 
@@ -24,7 +25,7 @@ def run(options: Options) -> Rows:
         return results.rows
     copies = 9 if options.quick else 90
     n_docs = build({"name": NAME}).n_docs
-    with Worker("gsdmm") as one, Worker("gsdmm") as many:
+    with Worker(gsdmm) as one, Worker(gsdmm) as many:
         say(f"building {n_docs * copies:,} documents")
         one.load({"name": NAME})
         many.load({"name": NAME, "copies": copies})

@@ -10,12 +10,13 @@ from ..harness.claims import Check, Claim
 from ..harness.data import LONG, SHORT, build
 from ..harness.scores import ratio, score
 from ..harness.store import Options, Results, Row, Rows, say
+from ..harness.systems import Fit, gsdmm, topica
 from ..harness.tables import markdown, number, spread
 from ..harness.workers import Worker, WorkerFailed
 
 FULL = 5
 BARS = dict(zip((*SHORT, LONG), (12, 12, 25, 25, 10), strict=True))
-SYSTEMS = {"coterie": "gsdmm", "topica": "topica"}
+SYSTEMS: dict[str, Fit] = {"coterie": gsdmm, "topica": topica}
 MEASURES = {"nmi": "NMI", "nmi_geometric": "NMI geometric", "ari": "ARI"}
 
 

@@ -136,7 +136,7 @@ def test_rows_of_hac_keep_their_name() -> None:
 # ---------------------------------------------------------------- limits of a worker
 def test_a_worker_that_takes_too_long_is_stopped() -> None:
     with (
-        workers.Worker("gsdmm", seconds=0.01) as worker,
+        workers.Worker(systems.gsdmm, seconds=0.01) as worker,
         pytest.raises(workers.TimedOut, match="longer than"),
     ):
         worker.load({"name": "tweet"})
@@ -145,7 +145,7 @@ def test_a_worker_that_takes_too_long_is_stopped() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux refuses the memory")
 def test_a_worker_that_takes_too_much_memory_is_told(corpus: list[dict[str, Any]]) -> None:
     with (
-        workers.Worker("gsdmm", seconds=60, gigabytes=1) as worker,
+        workers.Worker(systems.gsdmm, seconds=60, gigabytes=1) as worker,
         pytest.raises(workers.WorkerFailed, match="MemoryError"),
     ):
         worker.load({"planted": 300_000_000, "n_clusters": 2, "form": "csr"})
@@ -161,8 +161,8 @@ class FakeWorker:
     missing: set[str] = set()
     broken = ""
 
-    def __init__(self, system: str, **limits: Any) -> None:
-        self.system = system
+    def __init__(self, fit: Any, **limits: Any) -> None:
+        self.system = fit.__name__
 
     def __enter__(self) -> FakeWorker:
         return self
