@@ -51,12 +51,14 @@ def numbers(module: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def filled(template: str, tables: Mapping[str, str], pictures: Pictures, folder: str) -> str:
+def filled(
+    template: str, tables: Mapping[str, str], pictures: Pictures | None = None, folder: str = ""
+) -> str:
     """A template in which `{{name}}` is replaced by the table, the figure or the picture."""
 
     def text(match: re.Match[str]) -> str:
         name = match[1]
-        if name in pictures:
+        if pictures and name in pictures:
             return image(name, pictures[name], folder)
         if re.search(r"-(figure|table)-", name):
             return EMPTY
