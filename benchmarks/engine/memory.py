@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..harness.claims import Check, Claim
+from ..harness.data import planted
 from ..harness.store import Options, Results, Rows, say
 from ..harness.systems import gsdmm
 from ..harness.tables import markdown, number
@@ -21,7 +22,7 @@ def run(options: Options) -> Rows:
     for form in options.choose(FORMS, quick=2):
         with Worker(gsdmm) as worker:
             say(f"{form}: building {n_docs:,} documents")
-            worker.load({"planted": n_docs, "n_clusters": n_clusters, "form": form})
+            worker.load(planted, n_docs, n_clusters, form)
             worker.warm_up(seed=0, **settings)
             reply = worker.fit(seed=1, labels=False, **settings)
         say(f"{form}: {number(reply['peak_mb'], 0)} MB, {reply['seconds']:.1f} s")

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..harness.claims import Claim, single
-from ..harness.data import LONG, OUTLIER, build
+from ..harness.data import LONG, OUTLIER, with_outliers
 from ..harness.scores import summary
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown, mean_sd
@@ -24,14 +24,14 @@ def run(options: Options) -> Rows:
 
 
 def _run(options: Options, results: Results, place: str) -> None:
-    limit = 2000 if options.quick else None
-    spec = {"name": LONG, "outliers": INJECTED, "place": place, "limit": limit}
-    classes = build(spec).classes
+    corpus = (LONG, INJECTED, place, 2000 if options.quick else None)
+    classes = with_outliers(*corpus).classes
     injected = {i for i, label in enumerate(classes) if label == OUTLIER}
     settings: dict[str, Any] = dict(beta=0.02, n_sweeps=5)
     for system in options.choose(("coterie", "reference"), quick=2):
         recall, alarms, agree = [], [], True
-        for reply in reference.replies(system, "GSDPMM", spec, settings, options.times(5)):
+        given = (system, "GSDPMM", settings, options.times(5), with_outliers, *corpus)
+        for reply in reference.replies(*given):
             sizes = Counter(reply["labels"])
             alone = {i for i, k in enumerate(reply["labels"]) if sizes[k] == 1}
             agree &= set(reply.get("outliers", alone)) == alone

@@ -32,11 +32,11 @@ class Documents(NamedTuple):
 
 
 def replies(
-    system: str, model: str, spec: dict[str, Any], settings: dict[str, Any], n_seeds: int
+    system: str, model: str, settings: dict[str, Any], n_seeds: int, *corpus: Any
 ) -> Iterator[dict[str, Any]]:
-    """What fits of a model by coterie or by the reference found, seed by seed."""
+    """What fits by coterie or by the reference found, seed by seed; `corpus` as `Worker.load` has it."""
     with Worker(fit if system == "reference" else SYSTEMS[model.lower()]) as worker:
-        worker.load(spec)
+        worker.load(*corpus)
         worker.warm_up(seed=0, **settings)
         for seed in range(n_seeds):
             yield worker.fit(seed=seed, **settings)

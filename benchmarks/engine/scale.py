@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from ..harness.claims import Check, Claim
-from ..harness.data import SHORT, build
+from ..harness.data import SHORT, copied, load
 from ..harness.scores import ratio
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.systems import gsdmm
@@ -24,11 +24,11 @@ def run(options: Options) -> Rows:
     if not options.choose((NAME,)):
         return results.rows
     copies = 9 if options.quick else 90
-    n_docs = build({"name": NAME}).n_docs
+    n_docs = load(NAME).n_docs
     with Worker(gsdmm) as one, Worker(gsdmm) as many:
         say(f"building {n_docs * copies:,} documents")
-        one.load({"name": NAME})
-        many.load({"name": NAME, "copies": copies})
+        one.load(load, NAME)
+        many.load(copied, NAME, copies)
         for n_sweeps in SWEEPS[: 1 if options.quick else 3]:
             settings = dict(n_clusters=500, n_sweeps=n_sweeps, alpha=0.1, beta=0.1)
             one.fit(seed=0, labels=False, **settings)

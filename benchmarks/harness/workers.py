@@ -10,11 +10,12 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .data import ROOT, Corpus, DataMissing, build
+from .data import ROOT, Corpus, DataMissing
 from .probe import Watch
 from .systems import Fit
 
@@ -36,29 +37,23 @@ class TimedOut(WorkerFailed):
 
 
 class Worker:
-    """The calling end: `with Worker(topica) as w: w.load({"name": "tweet"}); w.fit(...)`.
+    """The calling end: `with Worker(topica) as w: w.load(load, "tweet"); w.fit(...)`.
 
-    `build` makes a corpus of what `load` is given. `seconds` and `gigabytes` limit one request: the
-    process is killed, or gets no more memory."""
+    `seconds` and `gigabytes` limit one request: the process is killed, or gets no more memory."""
 
     def __init__(
-        self,
-        fit: Fit,
-        *,
-        build: Callable[[dict[str, Any]], Corpus] = build,
-        seconds: float | None = None,
-        gigabytes: float | None = None,
+        self, fit: Fit, *, seconds: float | None = None, gigabytes: float | None = None
     ) -> None:
         self.system, self._seconds = fit.__name__, seconds
         self._pipe, theirs = CONTEXT.Pipe()
-        self._process = CONTEXT.Process(target=_serve, args=(theirs, fit, build, gigabytes))
+        self._process = CONTEXT.Process(target=_serve, args=(theirs, fit, gigabytes))
         with _environment():
             self._process.start()
         theirs.close()
 
-    def load(self, spec: dict[str, Any]) -> None:
+    def load(self, build: Callable[..., Corpus], *given: Any) -> None:
         """Build the corpus over there."""
-        self._ask("load", spec)
+        self._ask("load", partial(build, *given))
 
     def warm_up(self, **settings: Any) -> None:
         """Fit a few of its documents once, so that imports and compiled code are in place."""
@@ -69,7 +64,7 @@ class Worker:
         sweep_seconds (without the reading of the input) and the outliers of a process."""
         return self._ask("labels" if labels else "fit", settings)
 
-    def _ask(self, what: str, given: dict[str, Any]) -> Reply:
+    def _ask(self, what: str, given: Any) -> Reply:
         try:
             self._pipe.send((what, given))
             if not self._pipe.poll(self._seconds):
@@ -116,7 +111,7 @@ def _environment() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _serve(pipe: Any, fit: Fit, build: Callable[[Any], Corpus], gigabytes: float | None) -> None:
+def _serve(pipe: Any, fit: Fit, gigabytes: float | None) -> None:
     """The answering end: sends None and a reply, or the exception to raise and its text."""
     warnings.simplefilter("ignore")
     if gigabytes:
@@ -129,7 +124,7 @@ def _serve(pipe: Any, fit: Fit, build: Callable[[Any], Corpus], gigabytes: float
             reply: Any = {}
             try:
                 if what == "load":
-                    corpus = build(given)
+                    corpus = given()
                 elif what == "warm_up":
                     fit(corpus.documents[:200], watch=Watch(), **given)
                 else:

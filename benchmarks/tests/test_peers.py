@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.harness import systems, workers
+from benchmarks.harness import data, systems, workers
 from benchmarks.harness.probe import Watch
 from benchmarks.harness.store import Options, Results
 from benchmarks.peers import embed, fits, race, roster, sets
@@ -67,10 +67,10 @@ def test_vectors_are_made_once_and_found_by_their_texts(
     embed.embedding(texts, 0, Watch())
     assert embed.vectors(texts).shape == (20, 2)
     assert not embed.path_of([*texts, "more"]).is_file()
-    vectors = sets.build({"labelled": "tweet", "takes": sets.VECTORS}).documents
+    vectors = sets.build("tweet", sets.VECTORS).documents
     labels, _ = fits.FITS["kmeans"](vectors, 0, Watch(), n_clusters=2)
     assert len(set(labels[::2])) == len(set(labels[1::2])) == 1
-    text, vector = sets.build({"labelled": "tweet", "takes": sets.BOTH}).documents[1]
+    text, vector = sets.build("tweet", sets.BOTH).documents[1]
     assert text == " ".join(CARS)
     assert vector.tolist() == vectors[1].tolist()
 
@@ -139,7 +139,7 @@ def test_a_worker_that_takes_too_long_is_stopped() -> None:
         workers.Worker(systems.gsdmm, seconds=0.01) as worker,
         pytest.raises(workers.TimedOut, match="longer than"),
     ):
-        worker.load({"name": "tweet"})
+        worker.load(data.load, "tweet")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux refuses the memory")
@@ -148,7 +148,7 @@ def test_a_worker_that_takes_too_much_memory_is_told(corpus: list[dict[str, Any]
         workers.Worker(systems.gsdmm, seconds=60, gigabytes=1) as worker,
         pytest.raises(workers.WorkerFailed, match="MemoryError"),
     ):
-        worker.load({"planted": 300_000_000, "n_clusters": 2, "form": "csr"})
+        worker.load(data.planted, 300_000_000, 2, "csr")
 
 
 # ---------------------------------------------------------------- resuming
@@ -170,7 +170,7 @@ class FakeWorker:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def load(self, spec: dict[str, Any]) -> None:
+    def load(self, *given: Any) -> None:
         if self.system in self.missing:
             raise workers.NotInstalled(f"{self.system}: no module")
 

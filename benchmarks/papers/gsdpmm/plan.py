@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...harness.copies import Timed
-from ...harness.data import LONG, OUTLIER, SHORT, Corpus, build
+from ...harness.data import LONG, OUTLIER, SHORT, with_outliers
 from ...harness.pages import numbers
 from ...harness.probe import Watch
 from ...harness.scored import Ask
@@ -142,17 +142,15 @@ def outlier_tasks(options: Options) -> dict[str, Ask]:
     return tasks
 
 
+_corpus = lru_cache(maxsize=1)(with_outliers)
+
+
 def outliers(ask: Ask) -> Row:
     """V-D: of 100 documents of unknown words, how many are alone? And how many others are?"""
     settings = dict(ask.settings)
-    corpus = _with_outliers(settings.pop("place"), ask.limit)
+    corpus = _corpus(LONG, INJECTED, settings.pop("place"), ask.limit)
     labels = gsdpmm(corpus.documents, ask.seed, Watch(), **settings)[0].tolist()
     sizes = Counter(labels)
     alone = [label for label, z in zip(corpus.classes, labels, strict=True) if sizes[z] == 1]
     found = alone.count(OUTLIER)
     return {"recall": found / INJECTED, "false_alarms": len(alone) - found}
-
-
-@lru_cache(maxsize=1)
-def _with_outliers(place: str, limit: int | None) -> Corpus:
-    return build({"name": LONG, "outliers": INJECTED, "place": place, "limit": limit})
