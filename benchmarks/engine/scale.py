@@ -36,14 +36,14 @@ def run(options: Options) -> Rows:
             turns = []
             for turn in range(1, options.times(3, 1) + 1):
                 turns.append(_turn(one, many, turn, settings))
-                single, copied = (of["seconds"] for of in turns[-1])
-                say(f"{n_sweeps} sweeps, turn {turn}: x1 {single:.3f} s, x{copies} {copied:.1f} s")
+                first, last = (of["seconds"] for of in turns[-1])
+                say(f"{n_sweeps} sweeps, turn {turn}: x1 {first:.3f} s, x{copies} {last:.1f} s")
             row: Row = {"copies": copies, "n_docs": n_docs * copies}
             for part in PARTS:
                 single = [of[part] / n_docs / n_sweeps * 1e6 for of, _ in turns]
-                copied = [of[part] / n_docs / copies / n_sweeps * 1e6 for _, of in turns]
-                row[part] = {"us_single": median(single), "us_copied": median(copied)}
-                row[part]["ratio"] = ratio(single, copied)
+                many_us = [of[part] / n_docs / copies / n_sweeps * 1e6 for _, of in turns]
+                row[part] = {"us_single": median(single), "us_copied": median(many_us)}
+                row[part]["ratio"] = ratio(single, many_us)
             results.add(f"{n_sweeps} sweeps", row)
     return results.rows
 

@@ -88,14 +88,6 @@ def test_a_ratio_is_over_the_sizes_that_both_have() -> None:
     assert copies.ratio(twice, {}) is None
 
 
-def test_the_rule_of_timing_is_told_from_the_rows() -> None:
-    new, old = {"seconds": 1.0, "all": [1.0, 1.2]}, {"seconds": 1.0, "fits": 1}
-    assert copies.how_timed([new]) == "the fastest of 2 runs"
-    assert copies.how_timed([new, {**new, "all": [1.0] * 5}]) == "the fastest of 2 to 5 runs"
-    assert "; 1 earlier rows are medians" in copies.how_timed([new, old])
-    assert copies.how_timed([{"n_docs": 1, "failed": "killed"}]) == "not measured yet"
-
-
 DOCUMENTS = [["a", "b"], ["c", "d", "d"], ["a", "b", "b"], ["c", "d"]] * 5
 
 

@@ -69,15 +69,6 @@ def test_quick_rows_are_kept_apart(home: Path) -> None:
     assert not Results("papers/x", Options()).has("a")
 
 
-def test_a_row_a_line(home: Path) -> None:
-    results = Results("papers/x", Options())
-    for key in "abc":
-        results.add(key, {"runs": [1, 2, {"deep": 3}]})
-    lines = (home / "papers" / "results" / "x.json").read_text().splitlines()
-    assert sum('"runs"' in line for line in lines) == 3
-    assert store.read(home / "papers" / "results" / "x.json")["rows"] == results.rows
-
-
 @pytest.mark.usefixtures("home", "serial")
 def test_fill_measures_only_what_is_missing() -> None:
     asked: list[int] = []
@@ -165,18 +156,6 @@ def test_paired_is_student_of_the_differences() -> None:
     assert not found.above_zero
 
 
-def test_a_single_difference_proves_nothing() -> None:
-    found = scores.paired([2.0], [1.0])
-    assert found.mean == 1.0
-    assert not found.above_zero
-    assert found.high == math.inf
-
-
-def test_unequal_runs_are_refused() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        scores.paired([1.0, 2.0], [1.0])
-
-
 # ---------------------------------------------------------------- claims
 
 SURE, UNSURE = Interval(0.1, 0.05, 0.15, 20), Interval(0.1, -0.01, 0.21, 20)
@@ -216,12 +195,6 @@ def test_what_fails_is_named_and_else_the_weakest() -> None:
     assert "1 not measured" in claims.wins("", {"a": SURE, "b": None}).measured()
 
 
-def test_the_reason_is_given_only_where_a_claim_fails() -> None:
-    for gains, shown in (({"a": SURE}, False), ({"a": UNSURE}, True), ({"a": None}, False)):
-        table = claims.claims_table([claims.wins("says", gains, why="because")])
-        assert ("because" in table) is shown
-
-
 @pytest.mark.parametrize(("bar", "holds"), [(0.2, True), (0.12, False)])
 def test_the_same_needs_the_whole_interval_within(bar: float, holds: bool) -> None:
     assert claims.within("", {"a": SURE}, bar).holds is holds
@@ -233,11 +206,6 @@ def test_steady() -> None:
     assert claims.steady("", runs, 0.01).told() == "holds in part, 1 of 2"
     assert claims.steady("", {"a": runs["a"]}, 0.01).holds is True
     assert claims.steady("", {"a": runs["a"], "b": {}}, 0.01).holds is None
-
-
-def test_claims_are_counted_by_verdict() -> None:
-    found = [claims.single("", "", met) for met in (True, True, False, None)]
-    assert claims.counts([*found, claims.wins("", {"a": SURE, "b": UNSURE})]) == [2, 1, 1, 1]
 
 
 # ---------------------------------------------------------------- reading rows
@@ -361,10 +329,3 @@ def test_a_tree_is_cut_into_exactly_so_many() -> None:
         assert len(set(ours)) == k == len(set(zip(ours, theirs, strict=True)))
     ties = linkage(np.ones(15 * 14 // 2), "complete")
     assert len(set(systems.cut_tree(ties, 4))) == 4
-
-
-def test_brief_scores_are_the_full_ones() -> None:
-    classes, labels = list("aabbccc"), [0, 0, 0, 1, 1, 2, 2]
-    full = scores.full_score(classes, labels)
-    for name, value in scores.full_score(classes, labels, brief=True).items():
-        assert value == pytest.approx(full[name]), name

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import __main__ as command
 from benchmarks import report as index
 from benchmarks.engine import BENCHMARKS
 from benchmarks.harness import claims, drawing, pages, store
@@ -163,12 +162,6 @@ def test_a_paper_that_cannot_run_does_not_stop_the_others(
     assert report.run(QUICK) == 0
     assert list(asked) == ["tsdpmm", "gpudmm", "xdmm"]
     assert "gsdmm: stopped: abacus is not installed" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("what", [*BENCHMARKS, "all", "papers", "peers", "report", "check"])
-def test_the_command_takes_every_benchmark(what: str) -> None:
-    given = command._parser().parse_args([what, "--quick", "--only", "a,b", "--repeats", "2"])
-    assert (given.what, given.quick, given.only, given.repeats) == (what, True, "a,b", 2)
 
 
 def test_the_race_page_is_that_of_the_rows() -> None:

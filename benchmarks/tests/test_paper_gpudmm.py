@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from benchmarks.harness.data import DataMissing
 from benchmarks.harness.store import Options, Row, rows_of
-from benchmarks.papers import gpudmm as paper
+from benchmarks.papers import gpudmm
 from benchmarks.papers.gpudmm import btm
-from benchmarks.papers.gpudmm import measure as gpudmm
 
 
 def runs(key: str, level: float, wobble: float = 0.001) -> dict[str, Row]:
@@ -32,7 +31,7 @@ def gpudmm_rows(ours: float, dmm: float, biterms: float | None) -> dict[str, Row
 
 
 def held(rows: dict[str, Row]) -> dict[str, bool | None]:
-    return {claim.says.split(" (")[0]: claim.holds for claim in paper.claims(rows)}
+    return {claim.says.split(" (")[0]: claim.holds for claim in gpudmm.claims(rows)}
 
 
 def test_gpudmm_s_claims_need_every_k_and_every_model() -> None:
@@ -53,11 +52,11 @@ def test_the_cost_is_held_against_three_times(slower: float, holds: bool) -> Non
     dmm = [0.010, 0.011, 0.012]
     ours = [slower * value * (1 + 0.01 * i) for i, value in enumerate(dmm)]
     seconds = {"DMM": {"all": dmm}, "word2vec": {"all": ours}}
-    assert paper.claims({key: {"seconds": seconds} for key in gpudmm.TIMES})[-1].holds is holds
+    assert gpudmm.claims({key: {"seconds": seconds} for key in gpudmm.TIMES})[-1].holds is holds
 
 
 def test_tables_show_the_paper_s_numbers_too() -> None:
-    tables = paper.tables(gpudmm_rows(0.85, 0.8, 0.9))
+    tables = gpudmm.tables(gpudmm_rows(0.85, 0.8, 0.9))
     assert "| 0.900 ± 0.001 | 0.81 |" in tables["accuracy"]
     assert "| GPU-DMM (word2vec), K=40 | +0.0500" in tables["differences"]
 

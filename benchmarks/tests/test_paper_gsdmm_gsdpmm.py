@@ -158,9 +158,3 @@ def test_the_papers_words_stand_beside_ours() -> None:
     assert any(line.startswith("| sci.space | - | - | - | **Space**: space nasa") for line in rest)
     assert len(gsdpmm_topics.PAPER) == 18
     assert {len(words.split()) for *_, words in gsdpmm_topics.PAPER} == {10}
-
-
-def test_tables_show_the_rows() -> None:
-    tables = gsdmm.tables(made_up())
-    assert "0.802 ± 0.002" in tables["comparison"]
-    assert "| TweetSet | EM-DMM | +0.100" in tables["gains"]

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.harness.store import Row, rows_of
-from benchmarks.harness.tables import counted
-from benchmarks.papers import PAPERS
-from benchmarks.papers import tsdpmm as paper
-from benchmarks.papers.tsdpmm import days as tsdpmm
-from benchmarks.papers.tsdpmm import years as nips
+from benchmarks.papers import PAPERS, tsdpmm
 
 SEVEN = (0.0, 0.1, 0.2, 0.3, 0.2, 0.1, 0.0)  # seven runs that differ a little
 
@@ -34,7 +30,7 @@ def days(gains: tuple[float, ...], lifelong: float = 0.0) -> list[Row]:
 def keyed(**cases: list[Row]) -> dict[str, Row]:
     """These runs as rows of the cases."""
     names = {"main": tsdpmm.MAIN, "from_one": tsdpmm.FROM_ONE}
-    names |= {"broad": nips.key(1.0), "fine": nips.key(0.1)}
+    names |= {"broad": tsdpmm.key(1.0), "fine": tsdpmm.key(0.1)}
     return {f"{names[c]}, seed {i}": run for c, of in cases.items() for i, run in enumerate(of)}
 
 
@@ -56,7 +52,7 @@ def test_tsdpmm_s_claims_follow_the_runs(sign: int, holds: bool) -> None:
     gains = tuple(sign * (0.1 + value) for value in SEVEN)
     row = days(gains, lifelong=sign * 0.1)
     other = days(tuple(-value for value in gains))
-    found = paper.claims(keyed(main=row, from_one=other))
+    found = tsdpmm.claims(keyed(main=row, from_one=other))
     over_runs, from_one, over_days, lifelong, *_ = found
     assert over_runs.holds is lifelong.holds is holds
     assert over_days.holds is False  # two days, one gaining twice the other
@@ -67,7 +63,7 @@ def test_tsdpmm_s_claims_follow_the_runs(sign: int, holds: bool) -> None:
 
 def test_one_run_decides_nothing_of_tsdpmm() -> None:
     row = days((0.1,), lifelong=0.1)
-    over_runs, from_one, _, lifelong, *_ = paper.claims(keyed(main=row))
+    over_runs, from_one, _, lifelong, *_ = tsdpmm.claims(keyed(main=row))
     assert over_runs.holds is from_one.holds is lifelong.holds is None
 
 
@@ -78,13 +74,13 @@ def kept() -> dict[str, Row]:
 
 
 def test_what_is_said_of_perplexity_is_in_the_rows(kept: dict[str, Row]) -> None:
-    broad, fine = (tsdpmm.runs(kept, nips.key(beta)) for beta in nips.BETAS)
+    broad, fine = (tsdpmm.runs_of(kept, tsdpmm.key(beta)) for beta in tsdpmm.BETAS)
 
     def at(runs: tsdpmm.Runs, model: str, measure: str) -> float:
         return float(np.mean(tsdpmm.at(runs, str(year), model, measure)))
 
     for year in (2013, 2014):
-        for model, theirs in nips.PAPER[year].items():
+        for model, theirs in tsdpmm.PAPER_YEARS[year].items():
             assert at(broad, model, "n_clusters") == pytest.approx(5.5, abs=0.6)
             assert 2.6 < at(broad, model, "mixture") / theirs < 3.2
             assert at(fine, model, "documents_only") == pytest.approx(theirs, rel=0.04)
@@ -97,7 +93,7 @@ def test_what_is_said_of_perplexity_is_in_the_rows(kept: dict[str, Row]) -> None
 
 def test_what_is_said_of_the_days_is_in_the_rows(kept: dict[str, Row]) -> None:
     def runs(case: str) -> tsdpmm.Runs:
-        return tsdpmm.runs(kept, case)
+        return tsdpmm.runs_of(kept, case)
 
     assert tsdpmm.gain(runs(tsdpmm.MAIN)).low > 0 > tsdpmm.gain(runs(tsdpmm.FROM_ONE)).high
     classes = runs("seeds: yesterday's true classes")
@@ -114,30 +110,23 @@ def test_what_is_said_of_the_days_is_in_the_rows(kept: dict[str, Row]) -> None:
     assert len(apart) == 12
 
 
-def test_counts_in_words() -> None:
-    assert counted([3, 5, 4]) == "3 to 5 runs"
-    assert counted([7, 7], "turn") == "7 turns"
-    assert counted([1]) == "1 run"
-    assert counted([]) == "no runs yet"
-
-
 def test_a_lower_perplexity_is_a_gain() -> None:
     runs = [
         {"2013": {"DPMM": {"mixture": 300.0 + i}, "TSDPMM-P": {"mixture": 290.0 - i}}}
         for i in range(4)
     ]
-    assert nips.gain(runs, 2013, "mixture").mean == pytest.approx(13.0)
-    assert nips.gain(runs, 2013, "mixture").above_zero
+    assert tsdpmm.lower(runs, 2013, "mixture").mean == pytest.approx(13.0)
+    assert tsdpmm.lower(runs, 2013, "mixture").above_zero
 
 
 def test_perplexity_is_judged_by_both_definitions() -> None:
     def runs(gain: float) -> list[Row]:
         both = {
-            "DPMM": dict.fromkeys(nips.MEASURES, 300.0),
-            "TSDPMM-P": dict.fromkeys(nips.MEASURES, 300.0 - gain),
+            "DPMM": dict.fromkeys(tsdpmm.PERPLEXITIES, 300.0),
+            "TSDPMM-P": dict.fromkeys(tsdpmm.PERPLEXITIES, 300.0 - gain),
         }
         return [{"2013": both, "2014": both}] * 3
 
-    found = paper.claims(keyed(broad=runs(-5.0), fine=runs(5.0)))
+    found = tsdpmm.claims(keyed(broad=runs(-5.0), fine=runs(5.0)))
     held = {claim.says: claim.holds for claim in found if "perplexity" in claim.says}
     assert list(held.values()) == [False, True, None]

@@ -301,9 +301,3 @@ def test_both_curves_must_go_together(late: float, holds: bool) -> None:
         row["chains"][GIBBS]["series"] = {"likelihood": [-8.0, -7.6, -7.3, -7.0], "nmi": nmi}
         rows[f"perplexity, ohsumed, seed {seed}"] = row
     assert said(rows, "NMI rises") is holds
-
-
-def test_one_core_shows_nothing_of_threads() -> None:
-    rows = {"threads, 20ng, blocked": {"K": 20, "seconds": {"1": [1.0, 1.1]}}}
-    assert [claim.holds for claim in paper.claims(rows)[-2:]] == [None, None]
-    assert "| - |" in paper.tables(rows)["threads"]

@@ -44,10 +44,6 @@ def test_texts_without_one_class_or_a_word_are_left_out(corpus: list[dict[str, A
     assert sets.facts("tweet")["n_classes"] == 2
 
 
-def test_a_quick_set_is_spread_over_the_whole(corpus: list[dict[str, Any]]) -> None:
-    assert len(sets.labelled("tweet", 5).texts) == 5
-
-
 def test_natural_text_is_cut_alike_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["The Apples, the pears!", "apples and a pear", "pears: once"]
     assert sets._cut(texts, "en") == [["apples", "pears"], ["apples"], ["pears"]]
@@ -90,20 +86,7 @@ def test_a_system_takes_its_settings(name: str) -> None:
     assert len(labels) == 40
 
 
-def test_every_set_and_system_is_named_once() -> None:
-    assert len(sets.SETS) == 27
-    assert {roster.GIVEN, roster.FOUND, "BERTopic"} <= set(roster.SYSTEMS)
-    assert all(system.fit in fits.FITS for system in roster.SYSTEMS.values())
-
-
 # ---------------------------------------------------------------- fits
-@pytest.mark.parametrize("name", ["HAC, Ward", "HAC, average"])
-def test_hac_joins_what_is_alike(name: str) -> None:
-    texts, system = [FRUIT, CARS, FRUIT[:2], CARS[:2]], roster.SYSTEMS[name]
-    labels, _ = fits.FITS[system.fit](texts, 0, Watch(), n_clusters=2, **system.settings)
-    assert labels[0] == labels[2] != labels[1] == labels[3]
-
-
 def test_ward_takes_euclidean_distances(monkeypatch: pytest.MonkeyPatch) -> None:
     from scipy.cluster import hierarchy
 
@@ -115,17 +98,6 @@ def test_ward_takes_euclidean_distances(monkeypatch: pytest.MonkeyPatch) -> None
     for how in ("ward", "average"):
         systems.hac([FRUIT, CARS, FRUIT[:2]], 0, Watch(), n_clusters=2, linkage=how)
     assert asked["ward"] == pytest.approx(np.sqrt(2 * asked["average"]))
-
-
-def test_em_dmm_is_gsdmm_by_em() -> None:
-    import coterie
-
-    texts, prior = [FRUIT, CARS, FRUIT[:2], CARS[:2]] * 5, dict(alpha=0.1, beta=0.1)
-    model = coterie.GSDMM(3, sampler="em", n_sweeps=30, random_state=1, **prior).fit(texts)
-    system = roster.SYSTEMS["EM-DMM"]
-    labels, _ = fits.FITS[system.fit](texts, 1, Watch(), n_clusters=3, **system.settings)
-    assert labels.tolist() == model.labels_.tolist()
-    assert {record.sampler for record in model.trace_.records} == {"em"}
 
 
 def test_rows_of_hac_keep_their_name() -> None:

@@ -87,11 +87,6 @@ def test_who_came_later_takes_no_set_from_the_others() -> None:
     assert "not ranked: EM-DMM." in text
 
 
-def test_a_whole_race_says_so() -> None:
-    rows = _rows({name: {"GSDMM": 0.9, "cluster()": 0.5} for name in sets.SETS})
-    assert show.how_far([Half(rows, True), Half(rows, False)]) == "All 27 sets are done."
-
-
 def test_seeds_are_counted_and_bounded() -> None:
     rows = _rows({name: {"GSDMM": 0.5, "KMeans": 0.4} for name in NAMES[:2]})
     for seed in range(1, roster.SEEDS + 2):
@@ -184,14 +179,6 @@ def test_an_english_model_is_judged_on_english_sets() -> None:
     text = show.differences(Half(rows, False))
     assert "| BERTopic: English sets | behind | 0 of 2 |" in text
     assert "| BERTopic: all sets | undecided | 2 of 4 |" in text
-
-
-def test_coverage_and_embeddings_are_shown() -> None:
-    rows = _rows({NAMES[0]: {"cluster()": 0.5, "BERTopic": 0.6}})
-    text = show.matrices(Half(rows, False))
-    assert "7 (75%)" in text
-    assert "2.0 (+ 10)" in text
-    assert Half(rows, False).cells[NAMES[0]]["BERTopic"].seconds == 12.0
 
 
 # ---------------------------------------------------------------- pages and pictures

@@ -92,10 +92,8 @@ def table_2(names: list[str], n_runs: int, kmeans: tuple[str, ...]) -> dict[str,
     tasks: dict[str, Ask] = {}
     for name in names:
         tasks |= over_seeds(main_key(name), Ask(name, "gsdmm", 0, MAIN, SWEEPS), n_runs)
-    for name in names:
-        ask = Ask(name, "gsdmm", 0, {**MAIN, "sampler": "em"})
-        tasks |= over_seeds(main_key(name, EM), ask, n_runs)
-    for name in names:
+        em = Ask(name, "gsdmm", 0, {**MAIN, "sampler": "em"})
+        tasks |= over_seeds(main_key(name, EM), em, n_runs)
         for linkage, system in zip(LINKAGES, HAC, strict=True):
             settings = dict(n_clusters=CLASSES[name], linkage=linkage)
             tasks[main_key(name, system)] = Ask(name, "hac", 0, settings)
@@ -301,12 +299,10 @@ def _settled(of: Seeds) -> list[Claim]:
     five = f"NMI is stable after about five sweeps (30 vs 5, within {STABLE})"
     ten = f"NMI has converged in ten sweeps (30 vs 10, within {STABLE})"
     found = "The number of clusters is almost stable after ten sweeps (30 vs 10, within "
-    return [
-        within(five, rest(5), STABLE),
-        within(ten, rest(10), STABLE),
-        within(f"{found}{NEAR:.0%})", clusters, NEAR),
-        steady(f"Runs hardly differ (standard deviation of NMI below {STEADY})", agree, STEADY),
-    ]
+    differ = f"Runs hardly differ (standard deviation of NMI below {STEADY})"
+    stable = [within(says, rest(sweep), STABLE) for says, sweep in ((five, 5), (ten, 10))]
+    almost = within(f"{found}{NEAR:.0%})", clusters, NEAR)
+    return [*stable, almost, steady(differ, agree, STEADY)]
 
 
 def _number(of: Seeds) -> list[Claim]:
@@ -385,9 +381,9 @@ def _much_faster(theirs: Mapping[int, Row], ours: Mapping[int, Row]) -> Claim:
     both = [n for n, row in theirs.items() if "seconds" in row and "seconds" in ours.get(n, {})]
     if not both or not all(COPIES[-1] in of for of in (theirs, ours)):
         return single(says)
-    took = [of[max(both)]["seconds"] for of in (theirs, ours)]
-    shown = f"{max(both)} copies: {took[0]:.1f} s, GSDMM {took[1]:.1f} s"
-    return single(says, shown, MUCH * took[0] < took[1])
+    mini, gsdmm = (of[max(both)]["seconds"] for of in (theirs, ours))
+    shown = f"{max(both)} copies: {mini:.1f} s, GSDMM {gsdmm:.1f} s"
+    return single(says, shown, MUCH * mini < gsdmm)
 
 
 def _reach(reached: Mapping[str, Row | None]) -> Claim:
