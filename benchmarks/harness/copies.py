@@ -19,7 +19,7 @@ from .data import part_of
 from .pool import alone
 from .probe import Watch
 from .scores import Interval, exponent, interval
-from .store import Results, Row, Rows, say
+from .store import Results, Row, Rows, not_installed, say
 from .systems import SYSTEMS, largest_topics, lda_model
 from .tables import number
 
@@ -45,9 +45,13 @@ class Timed(NamedTuple):
 def run(results: Results, tasks: Mapping[str, Timed]) -> None:
     """The rows that are missing, one after the other."""
     for key, task in tasks.items():
-        if not results.has(key):
+        if results.has(key):
+            continue
+        try:
             results.add(key, _tried(task))
             say(f"{key}: {shown(results.rows[key])} s")
+        except ModuleNotFoundError as problem:
+            say(f"{key}: {not_installed(problem.name)}")
 
 
 def _tried(task: Timed) -> Row:

@@ -14,7 +14,7 @@ from ..harness.claims import Claim, claims_table, counts
 from ..harness.data import ROOT
 from ..harness.drawing import Pictures, draw_pictures, image, pictures
 from ..harness.pages import EMPTY, Paper, filled, provenance
-from ..harness.store import Options, Rows, path_of, read, rows_of, say
+from ..harness.store import Options, Rows, not_installed, path_of, read, rows_of, say
 from ..harness.tables import joined, markdown
 from . import PAPERS
 
@@ -52,7 +52,7 @@ def _run(name: str, options: Options) -> None:
     try:
         PAPERS[name].run(options)
     except ModuleNotFoundError as problem:  # the other papers may not need it
-        say(f'{name}: stopped: {problem.name} is not installed. Try: pip install "coterie[bench]"')
+        say(f"{name}: {not_installed(problem.name)}")
     except BrokenExecutor:
         say(f"{name}: stopped: a process was killed, perhaps for memory; its rows so far are kept")
     say(f"{name}: done in {time.perf_counter() - start:.0f} s")

@@ -161,7 +161,7 @@ def test_a_paper_that_cannot_run_does_not_stop_the_others(
     monkeypatch.setitem(PAPERS, "gsdpmm", PAPERS["gsdpmm"]._replace(run=killed))
     assert report.run(QUICK) == 0
     assert list(asked) == ["tsdpmm", "gpudmm", "xdmm"]
-    assert "gsdmm: stopped: abacus is not installed" in capsys.readouterr().err
+    assert "gsdmm: left out: abacus is not installed" in capsys.readouterr().err
 
 
 def test_the_race_page_is_that_of_the_rows() -> None:

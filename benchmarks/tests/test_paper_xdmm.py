@@ -95,7 +95,6 @@ def measured(home: Path, serial: None, monkeypatch: pytest.MonkeyPatch, texts: A
     monkeypatch.setattr(xdmm, "_corpus", corpus)
     monkeypatch.setattr(xdmm, "_texts", words)
     monkeypatch.setitem(systems.SYSTEMS, "lda", lda)
-    monkeypatch.setattr(systems, "find_spec", lambda name: name)
     small = xdmm.Size(1, 2, 4, 4, (20, 80, 160), k=5, chains=2, turns=2, baselines=2, lda_sweeps=10)
     monkeypatch.setattr(xdmm, "QUICK", small)
     return read
@@ -128,13 +127,6 @@ def test_kmeans_and_lda_come_last_at_both_sizes(measured: list[str]) -> None:
     assert found["nmi, 20ng, 2, K-means, seed 0"]["nmi_geometric"] > 0.5
     assert xdmm.SECTIONS[-1] == "baselines"
     assert xdmm.Size().baselines == 3
-
-
-def test_without_tomotopy_the_rest_is_there(
-    measured: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(systems, "find_spec", lambda name: None)
-    assert {key.split(", ")[3] for key in run("baselines")} == {KMEANS}
 
 
 # ---------------------------------------------------------------- agreement

@@ -76,7 +76,8 @@ def test_a_system_takes_its_settings(name: str) -> None:
     system = roster.SYSTEMS[name]
     if system.embeds or system.fit == "gpudmm":
         pytest.skip("needs vectors")
-    packages = {**systems.NEEDS, "pt": "tomotopy", "hdp": "tomotopy"}
+    packages = dict.fromkeys(("lda", "pt", "hdp"), "tomotopy")
+    packages |= {name: name for name in ("topica", "bitermplus")}
     if system.fit in packages:
         pytest.importorskip(packages[system.fit], reason='it is in "coterie[bench]"')
     words = [FRUIT, CARS, [*FRUIT, "apple"], [*CARS, "wheel"]] * 10

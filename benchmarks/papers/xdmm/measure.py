@@ -17,7 +17,7 @@ from ...harness.probe import Watch
 from ...harness.scores import score
 from ...harness.seeds import over_seeds
 from ...harness.store import Options, Results, Row, say
-from ...harness.systems import SYSTEMS, possible
+from ...harness.systems import SYSTEMS
 from . import show
 from .chains import Chain, chain, end, online_labels, reached, series, warm_chain
 from .show import BLOCKED, CORPORA, DRAWN, GIBBS, KMEANS, LDA, MEAN, MH, ONLINE, SPAN
@@ -66,10 +66,6 @@ class Task(NamedTuple):
     lda_sweeps: int = 0
     seed: int = 0
 
-    @property
-    def system(self) -> str:
-        return {KMEANS: "kmeans", LDA: "lda"}.get(self.label, "gsdmm")
-
 
 def run(options: Options) -> None:
     results = Results("papers/xdmm", options)
@@ -79,7 +75,7 @@ def run(options: Options) -> None:
             results.fill(_scored, _tasks(options.times(size.seeds, size.seeds), size.step))
         elif section == "baselines":
             n_runs = options.times(size.baselines, size.baselines)
-            results.fill(_scored, possible(_baselines(n_runs, size)))
+            results.fill(_scored, _baselines(n_runs, size))
         else:
             for key, make in _once(section, size, options).items():
                 results.once(key, partial(make, size))
