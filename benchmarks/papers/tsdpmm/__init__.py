@@ -83,7 +83,7 @@ PERPLEXITIES = ("mixture", "given_z", "documents_only")
 TAKES = (*CASES, *map(str, BETAS))
 START = "Where DPMM starts decides the sign of the difference."
 VARY = "The days differ more than the runs do."
-COUNTED = "When the seeds' words count, as they do in the model, the order turns around."
+COUNTED = "When the seeds' words count, as they do in the model, the order is the other way round."
 
 
 def run(options: Options) -> None:
