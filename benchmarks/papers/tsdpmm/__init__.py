@@ -16,6 +16,7 @@ import numpy as np
 from ...harness.claims import Claim, single, wins
 from ...harness.data import Corpus, load
 from ...harness.drawing import Plot, Points
+from ...harness.pages import numbers
 from ...harness.scores import Interval, interval, paired, score, summary
 from ...harness.seeds import Seeds
 from ...harness.store import Options, Results, Row, Rows
@@ -60,25 +61,15 @@ CASES = {
 }
 L, L_KEPT = "TSDPMM-L", "TSDPMM-L, older seeds kept"
 MODELS = ("DPMM", "TSDPMM", L, L_KEPT)
-PAPER = {
-    "20N-1": (0.610, 0.645, None),
-    "20N-2": (0.537, 0.610, 0.681),
-    "20N-3": (0.590, 0.681, 0.697),
-    "Reu-1": (0.509, 0.648, None),
-    "Reu-2": (0.647, 0.654, 0.689),
-    "Reu-3": (0.653, 0.655, 0.656),
-}
+_paper = numbers(__file__)
+PAPER: dict[str, list[float]] = _paper["nmi"]  # by day: DPMM, TSDPMM and, on days 2 and 3, TSDPMM-L
+PAPER_YEARS: dict[int, dict[str, float]] = {int(y): of for y, of in _paper["perplexity"].items()}
 PAPER_GAIN = 0.058
 MEASURES = ("nmi", "nmi_geometric")
 Scores = dict[str, float]
 Runs = Sequence[Row]  # one per seed: scores by day and model
 YEARS = {year: f"tsdpmm_nips_{year}" for year in (2012, 2013, 2014)}
 BETAS = (1.0, 0.1)
-PAPER_YEARS = {
-    2012: {"DPMM": 321.7},
-    2013: {"DPMM": 317.1, "TSDPMM-P": 298.7},
-    2014: {"DPMM": 362.9, "TSDPMM-P": 346.8},
-}
 PERPLEXITIES = ("mixture", "given_z", "documents_only")
 TAKES = (*CASES, *map(str, BETAS))
 START = "Where DPMM starts decides the sign of the difference."
@@ -228,7 +219,7 @@ def _plots(runs: Runs) -> list[Plot]:
         for model in MODELS[:2]:
             lines[model] = [(float(i), mean(at(runs, d, model))) for i, d in enumerate(days, 1)]
         for j, model in enumerate(MODELS[:2]):
-            paper = [(float(i), PAPER[day][j] or 0.0) for i, day in enumerate(days, 1)]
+            paper = [(float(i), PAPER[day][j]) for i, day in enumerate(days, 1)]
             lines[f"{model}, paper"] = paper
         found.append(Plot(f"tsdpmm-table-2-{source}", "day", f"NMI, {source}", lines))
     return found
@@ -241,7 +232,7 @@ def by_day(runs: Runs) -> str:
     for day in there["DPMM"]:
         of = [mean_sd(summary(at(runs, day, m))) if day in there[m] else "-" for m in MODELS]
         gains = [signed(gain(runs, measure, days=[day])) for measure in MEASURES]
-        paper = ", ".join("-" if value is None else f"{value:.3f}" for value in PAPER[day])
+        paper = ", ".join([*(f"{value:.3f}" for value in PAPER[day]), "-"][:3])
         lines.append([day, *of, *gains, paper])
     overall = [signed(gain(runs, measure)) for measure in MEASURES]
     lines.append(["six days", *("" for _ in MODELS), *overall, f"+{PAPER_GAIN}"])
