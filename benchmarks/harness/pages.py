@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -72,12 +72,8 @@ def provenance(found: Mapping[str, Mapping[str, Any]]) -> str:
     """On which machine, and with which commits of coterie, the rows of each file were measured."""
     named: dict[str, list[str]] = {}
     for name, result in found.items():
-        commits = sorted({c for row in result["rows"].values() for c in commits_of(row)})
+        commits = sorted({row["commit"] for row in result["rows"].values() if "commit" in row})
         machine = "\n".join(f"- {key}: {value}" for key, value in result["machine"].items())
         named.setdefault(machine, []).append(f"{name} {' '.join(commits)}")
     parts = [f"{machine}\n- commits: {', '.join(of)}" for machine, of in named.items()]
     return "## Where it was measured\n\n" + ("\n\nand\n\n".join(parts) or EMPTY) + "\n"
-
-
-def commits_of(row: Mapping[str, Any]) -> Sequence[str]:
-    return [commit for commit in str(row.get("commit", "")).split(", ") if commit]

@@ -111,7 +111,7 @@ def test_a_template_is_filled_with_tables_and_pictures() -> None:
 
 
 def test_a_page_says_with_which_commits_its_rows_were_measured() -> None:
-    rows = {"a": {"commit": "c1"}, "b": {"commit": "c2, c1"}}
+    rows = {"a": {"commit": "c1"}, "b": {"commit": "c2"}}
     text = pages.provenance({"speed": {"machine": {"cores": "2"}, "rows": rows}})
     assert "- cores: 2\n- commits: speed c1 c2" in text
 
