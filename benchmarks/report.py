@@ -8,7 +8,7 @@ from .engine import BENCHMARKS
 from .harness import store
 from .harness.claims import Claim, claims_table, counts
 from .harness.pages import filled, provenance
-from .harness.store import path_of, read
+from .harness.store import path_of, read, rows_of
 from .harness.tables import joined, markdown
 from .papers import PAPERS
 from .papers import report as papers
@@ -30,28 +30,25 @@ def write_engine() -> None:
 def engine() -> str:
     """The page of the engine's benchmarks."""
     files = {name: read(path_of(f"engine/{name}")) for name in BENCHMARKS}
-    found = {name: result for name, result in files.items() if result}
     tables = {name: BENCHMARKS[name].table(of.get("rows", {})) for name, of in files.items()}
     template = (Path(__file__).parent / "engine" / "page.md").read_text(encoding="utf-8")
-    page = filled(template, {"claims": claims_table(engine_claims()), **tables}, {}, "")
-    return joined(page.strip(), provenance(found))
+    page = filled(template, {"claims": claims_table(engine_claims()), **tables})
+    return joined(page.strip(), provenance({name: of for name, of in files.items() if of}))
 
 
 def engine_claims() -> list[Claim]:
     """The claims of all engine benchmarks, judged by the stored rows."""
-    found = []
-    for name, of in BENCHMARKS.items():
-        found += of.claims(store.rows_of(f"engine/{name}"))
-    return found
+    return [c for name, of in BENCHMARKS.items() for c in of.claims(rows_of(f"engine/{name}"))]
 
 
 def index() -> str:
     """RESULTS.md: one line and the headline figure for each page."""
     by_paper = {name: papers.claims_of(name) for name in PAPERS}
-    ours = engine_claims()
-    lines = [["[engine](engine/RESULTS.md)", "speed, memory, scale, quality", _count(ours)]]
-    of_all = _count([claim for claims in by_paper.values() for claim in claims])
-    lines.append(["[papers](../docs/reproduction.md)", "the claims of five papers", of_all])
+    of_all = [claim for claims in by_paper.values() for claim in claims]
+    lines = [
+        ["[engine](engine/RESULTS.md)", "speed, memory, scale, quality", _count(engine_claims())],
+        ["[papers](../docs/reproduction.md)", "the claims of five papers", _count(of_all)],
+    ]
     for name, claims in by_paper.items():
         page = f"[{PAPERS[name].title}](../docs/reproduction/{name}.md)"
         lines.append([page, "all its tables and figures", _count(claims)])

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from ..harness.claims import Check, Claim
-from ..harness.data import build
+from ..harness.data import load
 from ..harness.store import Options, Results, Row, Rows, say, values
 from ..harness.tables import joined, markdown
 
@@ -100,7 +100,7 @@ def _floor(name: str, turns: int) -> Row:
     from coterie import state as rooms
     from coterie.backends._gibbs import GibbsChain
 
-    model = GSDMM(500, n_sweeps=30, random_state=1).fit(build({"name": name}).documents)
+    model = GSDMM(500, n_sweeps=30, random_state=1).fit(load(name).documents)
     assert model._training is not None
     counts, urn = model._training.counts, model.model_.urn
     laid = rooms.from_labels(counts, urn, model.labels_.astype(np.int32))

@@ -11,7 +11,7 @@ from ..harness.claims import Claim, single
 from ..harness.data import SHORT, Corpus, cut, load
 from ..harness.pool import spread
 from ..harness.probe import Watch
-from ..harness.scores import difference_in_se, score, summaries
+from ..harness.scores import score, summaries
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.systems import gsdmm, kmeans, minibatch
 from ..harness.tables import joined, markdown, mean_sd, number
@@ -42,10 +42,6 @@ def run(options: Options) -> Rows:
             "n_classes": len(set(corpus.classes)),
             "systems": {system: summaries(found[system]) for system in SYSTEMS},
             "seconds": _seconds(name),
-        }
-        ours = row["systems"][OURS]["ari"]
-        row["ari_in_se"] = {
-            system: difference_in_se(ours, row["systems"][system]["ari"]) for system in SYSTEMS[1:]
         }
         results.add(name, row)
         say(f"{name}: seconds {row['seconds']}")

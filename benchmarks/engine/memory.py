@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..harness.claims import Check, Claim
+from ..harness.data import planted
 from ..harness.store import Options, Results, Rows, say
+from ..harness.systems import gsdmm
 from ..harness.tables import markdown, number
 from ..harness.workers import Worker
 
@@ -18,9 +20,9 @@ def run(options: Options) -> Rows:
     n_docs, n_clusters = (50_000, 100) if options.quick else (1_000_000, 1000)
     settings: dict[str, Any] = dict(n_clusters=n_clusters, n_sweeps=3, alpha=0.1, beta=0.1)
     for form in options.choose(FORMS, quick=2):
-        with Worker("gsdmm") as worker:
+        with Worker(gsdmm) as worker:
             say(f"{form}: building {n_docs:,} documents")
-            worker.load({"planted": n_docs, "n_clusters": n_clusters, "form": form})
+            worker.load(planted, n_docs, n_clusters, form)
             worker.warm_up(seed=0, **settings)
             reply = worker.fit(seed=1, labels=False, **settings)
         say(f"{form}: {number(reply['peak_mb'], 0)} MB, {reply['seconds']:.1f} s")

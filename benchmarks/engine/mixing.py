@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..harness.claims import Claim
-from ..harness.data import SHORT, build
+from ..harness.data import SHORT, load
 from ..harness.scores import score, summaries
 from ..harness.store import Options, Results, Rows, say
 from ..harness.tables import markdown, mean_sd
@@ -30,7 +30,7 @@ def run(options: Options) -> Rows:
     import coterie
 
     results = Results("engine/mixing", options)
-    corpus = build({"name": NAME})
+    corpus = load(NAME)
     classes = np.unique(corpus.classes, return_inverse=True)[1]
     for case in options.choose(tuple(CASES), quick=2):
         settings = dict(CASES[case])

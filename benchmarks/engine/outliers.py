@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..harness.claims import Claim, single
-from ..harness.data import LONG, OUTLIER, build
+from ..harness.data import LONG, OUTLIER, with_outliers
 from ..harness.scores import summary
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown, mean_sd
@@ -24,24 +24,20 @@ def run(options: Options) -> Rows:
 
 
 def _run(options: Options, results: Results, place: str) -> None:
-    limit = 2000 if options.quick else None
-    spec = {"name": LONG, "outliers": INJECTED, "place": place, "limit": limit}
-    classes = build(spec).classes
+    corpus = (LONG, INJECTED, place, 2000 if options.quick else None)
+    classes = with_outliers(*corpus).classes
     injected = {i for i, label in enumerate(classes) if label == OUTLIER}
     settings: dict[str, Any] = dict(beta=0.02, n_sweeps=5)
     for system in options.choose(("coterie", "reference"), quick=2):
         recall, alarms, agree = [], [], True
-        with reference.worker(system, "GSDPMM") as worker:
-            worker.load(spec)
-            worker.warm_up(seed=0, **settings)
-            for seed in range(options.times(5)):
-                reply = worker.fit(seed=seed, **settings)
-                sizes = Counter(reply["labels"])
-                alone = {i for i, k in enumerate(reply["labels"]) if sizes[k] == 1}
-                agree &= set(reply.get("outliers", alone)) == alone
-                recall.append(len(alone & injected) / len(injected))
-                alarms.append(len(alone - injected))
-                say(f"{system}: seed {seed}: recall {recall[-1]:.3f}, {alarms[-1]} false alarms")
+        given = (system, "GSDPMM", settings, options.times(5), with_outliers, *corpus)
+        for reply in reference.replies(*given):
+            sizes = Counter(reply["labels"])
+            alone = {i for i, k in enumerate(reply["labels"]) if sizes[k] == 1}
+            agree &= set(reply.get("outliers", alone)) == alone
+            recall.append(len(alone & injected) / len(injected))
+            alarms.append(len(alone - injected))
+            say(f"{system}: recall {recall[-1]:.3f}, {alarms[-1]} false alarms")
         row: Row = {"n_docs": len(classes), "outliers_agrees_with_labels": agree}
         row |= {"recall": summary(recall), "false_alarms": summary(alarms)}
         results.add(f"{system}, outliers {place} the others", row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..harness.claims import Check, Claim
-from ..harness.data import LONG, SHORT, build
+from ..harness.data import LONG, SHORT, load
 from ..harness.scores import difference_in_se, score, summaries
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown, mean_sd
@@ -32,18 +32,14 @@ def run(options: Options) -> Rows:
 
 
 def _measure(model: str, name: str, settings: dict[str, Any], n_seeds: int) -> Row:
-    classes = build({"name": name}).classes
+    classes = load(name).classes
     row: Row = {}
     for system in SYSTEMS:
         runs = []
-        with reference.worker(system, model) as worker:
-            worker.load({"name": name})
-            worker.warm_up(seed=0, **settings)
-            for seed in range(n_seeds):
-                reply = worker.fit(seed=seed, **settings)
-                runs.append(score(classes, reply["labels"]))
-                nmi = f"geometric NMI {runs[-1]['nmi_geometric']:.3f}"
-                say(f"{model}, {name}: {system}: seed {seed + 1} of {n_seeds}: {nmi}")
+        for reply in reference.replies(system, model, settings, n_seeds, load, name):
+            runs.append(score(classes, reply["labels"]))
+            nmi = f"geometric NMI {runs[-1]['nmi_geometric']:.3f}"
+            say(f"{model}, {name}: {system}: run {len(runs)} of {n_seeds}: {nmi}")
         row[system] = summaries(runs)
     ours, theirs = (row[system] for system in SYSTEMS)
     row["difference_in_se"] = {m: difference_in_se(ours[m], theirs[m]) for m in ours}

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from ..harness.probe import Watch
-from ..harness.systems import Fitted
+from ..harness.systems import SYSTEMS, Fitted
 from ..harness.workers import Worker
 
 
@@ -31,11 +31,15 @@ class Documents(NamedTuple):
     n_vocab: int
 
 
-def worker(system: str, model: str) -> Worker:
-    """A worker that fits a model by coterie or by the reference."""
-    if system == "reference":
-        return Worker("reference", systems=f"{__name__}:SYSTEMS")
-    return Worker(model.lower())
+def replies(
+    system: str, model: str, settings: dict[str, Any], n_seeds: int, *corpus: Any
+) -> Iterator[dict[str, Any]]:
+    """What fits by coterie or by the reference found, seed by seed; `corpus` as `Worker.load` has it."""
+    with Worker(fit if system == "reference" else SYSTEMS[model.lower()]) as worker:
+        worker.load(*corpus)
+        worker.warm_up(seed=0, **settings)
+        for seed in range(n_seeds):
+            yield worker.fit(seed=seed, **settings)
 
 
 def fit(documents: list[list[str]], seed: int, watch: Watch, **settings: Any) -> Fitted:
@@ -45,9 +49,6 @@ def fit(documents: list[list[str]], seed: int, watch: Watch, **settings: Any) ->
     with watch():
         *_, labels = sweeps(number(documents), seed=seed, **settings)
     return labels, None
-
-
-SYSTEMS = {"reference": fit}
 
 
 def sweeps(

@@ -6,9 +6,10 @@ from statistics import median
 from typing import Any
 
 from ..harness.claims import Check, Claim
-from ..harness.data import SHORT, build
+from ..harness.data import SHORT, copied, load
 from ..harness.scores import ratio
 from ..harness.store import Options, Results, Row, Rows, say
+from ..harness.systems import gsdmm
 from ..harness.tables import markdown, spread
 from ..harness.workers import Worker
 
@@ -23,11 +24,11 @@ def run(options: Options) -> Rows:
     if not options.choose((NAME,)):
         return results.rows
     copies = 9 if options.quick else 90
-    n_docs = build({"name": NAME}).n_docs
-    with Worker("gsdmm") as one, Worker("gsdmm") as many:
+    n_docs = load(NAME).n_docs
+    with Worker(gsdmm) as one, Worker(gsdmm) as many:
         say(f"building {n_docs * copies:,} documents")
-        one.load({"name": NAME})
-        many.load({"name": NAME, "copies": copies})
+        one.load(load, NAME)
+        many.load(copied, NAME, copies)
         for n_sweeps in SWEEPS[: 1 if options.quick else 3]:
             settings = dict(n_clusters=500, n_sweeps=n_sweeps, alpha=0.1, beta=0.1)
             one.fit(seed=0, labels=False, **settings)
@@ -35,14 +36,14 @@ def run(options: Options) -> Rows:
             turns = []
             for turn in range(1, options.times(3, 1) + 1):
                 turns.append(_turn(one, many, turn, settings))
-                single, copied = (of["seconds"] for of in turns[-1])
-                say(f"{n_sweeps} sweeps, turn {turn}: x1 {single:.3f} s, x{copies} {copied:.1f} s")
+                first, last = (of["seconds"] for of in turns[-1])
+                say(f"{n_sweeps} sweeps, turn {turn}: x1 {first:.3f} s, x{copies} {last:.1f} s")
             row: Row = {"copies": copies, "n_docs": n_docs * copies}
             for part in PARTS:
                 single = [of[part] / n_docs / n_sweeps * 1e6 for of, _ in turns]
-                copied = [of[part] / n_docs / copies / n_sweeps * 1e6 for _, of in turns]
-                row[part] = {"us_single": median(single), "us_copied": median(copied)}
-                row[part]["ratio"] = ratio(single, copied)
+                many_us = [of[part] / n_docs / copies / n_sweeps * 1e6 for _, of in turns]
+                row[part] = {"us_single": median(single), "us_copied": median(many_us)}
+                row[part]["ratio"] = ratio(single, many_us)
             results.add(f"{n_sweeps} sweeps", row)
     return results.rows
 

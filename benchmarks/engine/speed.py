@@ -7,15 +7,16 @@ from statistics import mean, median
 from typing import Any
 
 from ..harness.claims import Check, Claim
-from ..harness.data import LONG, SHORT, build
+from ..harness.data import LONG, SHORT, load
 from ..harness.scores import ratio, score
 from ..harness.store import Options, Results, Row, Rows, say
+from ..harness.systems import Fit, gsdmm, topica
 from ..harness.tables import markdown, number, spread
 from ..harness.workers import Worker, WorkerFailed
 
 FULL = 5
 BARS = dict(zip((*SHORT, LONG), (12, 12, 25, 25, 10), strict=True))
-SYSTEMS = {"coterie": "gsdmm", "topica": "topica"}
+SYSTEMS: dict[str, Fit] = {"coterie": gsdmm, "topica": topica}
 MEASURES = {"nmi": "NMI", "nmi_geometric": "NMI geometric", "ari": "ARI"}
 
 
@@ -27,8 +28,7 @@ def run(options: Options) -> Rows:
 
 
 def _measure(name: str, repeats: int) -> Row:
-    spec = {"name": name}
-    classes = build(spec).classes
+    classes = load(name).classes
     cap, sweeps = (50, 10) if name == LONG else (500, 30)
     settings: dict[str, Any] = dict(n_clusters=cap, n_sweeps=sweeps, alpha=0.1, beta=0.1)
     runs: dict[str, list[Row]] = {}
@@ -38,7 +38,7 @@ def _measure(name: str, repeats: int) -> Row:
         for system, fit in SYSTEMS.items():
             worker = stack.enter_context(Worker(fit))
             try:
-                worker.load(spec)
+                worker.load(load, name)
                 worker.warm_up(seed=0, **settings)
                 first = worker.fit(seed=0, **settings)
             except WorkerFailed as problem:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..harness.claims import Check, Claim
-from ..harness.data import LONG, SHORT, build
+from ..harness.data import LONG, SHORT, load
 from ..harness.scores import paired, score
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import joined, markdown
@@ -41,7 +41,7 @@ def sweeps(name: str, k: int, n_jobs: int, n_warm: int, n_timed: int) -> list[fl
 
     model = GSDMM(
         k, sampler="blocked", n_jobs=n_jobs, n_sweeps=n_warm + n_timed, random_state=1
-    ).fit(build({"name": name}).documents)
+    ).fit(load(name).documents)
     return [float(s) for s in model.trace_["seconds"][n_warm:]]
 
 
@@ -71,7 +71,7 @@ def _times(name: str, k: int, turns: int) -> Row:
 def _quality(model: str, name: str, settings: dict[str, Any], options: Options) -> Row:
     import coterie
 
-    corpus = build({"name": name})
+    corpus = load(name)
     n_seeds = options.times(10, 2)
     nmi: dict[str, list[float]] = {"gibbs": [], "blocked": []}
     for seed in range(n_seeds):

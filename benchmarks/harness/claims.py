@@ -13,8 +13,6 @@ from .scores import Interval, summary
 from .tables import counted, markdown, signed
 
 Gains = Mapping[str, Interval | None]  # a paired difference by name; None: a row is missing
-STABLE = 0.02  # of NMI: what counts as no change
-STEADY = 0.01  # standard deviation of NMI
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold", "not measured"
 VERDICTS = (HOLDS, PART, FAILS, OPEN)
 
@@ -115,7 +113,7 @@ def steady(says: str, runs: Mapping[str, Mapping[int, float]], bar: float) -> Cl
     return Claim(says, checks)
 
 
-def single(says: str, shown: str, met: bool | None, why: str = "") -> Claim:
+def single(says: str, shown: str = "", met: bool | None = None, why: str = "") -> Claim:
     """A claim that rests on one comparison; not measured if `met` is None, `shown` says why."""
     return Claim(says, [Check("", shown, met)], shown if met is None else "", why)
 

@@ -19,7 +19,7 @@ from .data import part_of
 from .pool import alone
 from .probe import Watch
 from .scores import Interval, exponent, interval
-from .store import Results, Row, Rows, say
+from .store import Results, Row, Rows, not_installed, say
 from .systems import SYSTEMS, largest_topics, lda_model
 from .tables import number
 
@@ -45,9 +45,13 @@ class Timed(NamedTuple):
 def run(results: Results, tasks: Mapping[str, Timed]) -> None:
     """The rows that are missing, one after the other."""
     for key, task in tasks.items():
-        if not results.has(key):
+        if results.has(key):
+            continue
+        try:
             results.add(key, _tried(task))
             say(f"{key}: {shown(results.rows[key])} s")
+        except ModuleNotFoundError as problem:
+            say(f"{key}: {not_installed(problem.name)}")
 
 
 def _tried(task: Timed) -> Row:
@@ -127,6 +131,11 @@ def shown(row: Row) -> str:
     return f"({row['failed']})" if "failed" in row else number(row.get("seconds"), 2)
 
 
+def timed_rows(rows: Rows, key: Callable[[int], str], sizes: Sequence[int]) -> dict[int, Row]:
+    """The rows by the number of copies."""
+    return {n: rows[key(n)] for n in sizes if key(n) in rows}
+
+
 def took(rows: Rows, key: Callable[[int], str], n_copies: float) -> dict[int, float]:
     """The seconds for so many copies, as a point of a figure."""
     seconds = rows.get(key(int(n_copies)), {}).get("seconds")
@@ -172,11 +181,11 @@ def times(found: Interval | None) -> str:
     return f"{found.mean:.2f} times ({low} to {high}) the seconds, over {found.n} sizes"
 
 
-def linear(says: str, of: Mapping[str, Sequence[Row]], n_sizes: int, why: str = "") -> Claim:
+def linear(says: str, of: Mapping[str, Mapping[int, Row]], n_sizes: int, why: str = "") -> Claim:
     """A claim of linear time: seconds grow with a power of the documents within LINEAR of 1."""
     checks = []
     for name, rows in of.items():
-        done = [row for row in rows if "seconds" in row]
+        done = [row for row in rows.values() if "seconds" in row]
         name = name if len(of) > 1 else ""
         if len(done) < 3:
             checks.append(Check(name, "-", None))

@@ -1,8 +1,4 @@
-"""Inputs: corpora, copies of them, injected outliers, planted clusters, and word vectors.
-
-A corpus is described by a plain dict, which a worker process can be sent as one line of JSON:
-{"name": "tweet"}, {"name": "tweet", "copies": 9}, {"name": "20ng_tokens", "outliers": 100, "place":
-"after"}, {"planted": 1_000_000, "n_clusters": 1000, "form": "csr"}."""
+"""Inputs: corpora, copies of them, injected outliers, planted clusters, and word vectors."""
 
 from __future__ import annotations
 
@@ -48,21 +44,6 @@ class Corpus(NamedTuple):
         return self.documents.shape[0] if sp.issparse(self.documents) else len(self.documents)
 
 
-def build(spec: dict[str, Any]) -> Corpus:
-    """The corpus that a dict describes, the same one in every process."""
-    if "planted" in spec:
-        return _planted(spec["planted"], spec["n_clusters"], spec["form"])
-    corpus = load(spec["name"])
-    if spec.get("limit"):
-        corpus = Corpus(corpus.documents[: spec["limit"]], corpus.classes[: spec["limit"]])
-    if spec.get("outliers"):
-        corpus = _with_outliers(corpus, spec["outliers"], spec["place"])
-    copies = spec.get("copies", 1)
-    return Corpus(
-        [list(doc) for _ in range(copies) for doc in corpus.documents], corpus.classes * copies
-    )
-
-
 def folder() -> Path:
     """Where the corpora are."""
     return Path(os.environ.get("COTERIE_DATA") or ROOT.parent / "shared" / "data")
@@ -75,6 +56,12 @@ def load(name: str) -> Corpus:
     """
     rows = texts_of(name)
     return _with_words([row["text"].split() for row in rows], rows)
+
+
+def copied(name: str, n_copies: int) -> Corpus:
+    """A corpus, again and again: every document is a list of its own."""
+    documents, classes = load(name)
+    return Corpus([list(doc) for _ in range(n_copies) for doc in documents], classes * n_copies)
 
 
 @lru_cache(maxsize=2)
@@ -163,15 +150,14 @@ def _with_words(tokens: list[list[str]], rows: list[dict[str, Any]]) -> Corpus:
     return Corpus([tokens[i] for i in kept], [rows[i]["label"] for i in kept])
 
 
-def _with_outliers(
-    corpus: Corpus, n: int, place: str, n_words: int = 138, min_distinct: int = 6
+def with_outliers(
+    name: str, n: int, place: str, limit: int | None = None, n_words: int = 138
 ) -> Corpus:
     """GSDPMM section V-D: documents of words nobody else has, after the others or among them.
 
-    Documents of fewer than `min_distinct` distinct words are set aside first."""
-    pairs = [
-        (doc, label) for doc, label in zip(*corpus, strict=True) if len(set(doc)) >= min_distinct
-    ]
+    Documents of fewer than six distinct words are set aside first; `limit`: so many to start with."""
+    corpus = load(name)
+    pairs = [pair for pair in list(zip(*corpus, strict=True))[:limit] if len(set(pair[0])) >= 6]
     pairs += [([f"unknown{i}x{j}" for j in range(n_words)], OUTLIER) for i in range(n)]
     order = np.arange(len(pairs))
     if place == "among":
@@ -179,7 +165,7 @@ def _with_outliers(
     return Corpus([pairs[i][0] for i in order], [pairs[i][1] for i in order])
 
 
-def _planted(
+def planted(
     n_docs: int, n_clusters: int, form: str, n_tokens: int = 10, n_vocab: int = 50_000
 ) -> Corpus:
     """Planted clusters: seven words in ten come from the cluster's own 50, the rest from all;

@@ -17,14 +17,8 @@ from functools import cache
 from pathlib import Path
 
 PACKAGES = (
-    "coterie",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "numba",
-    "topica",
-    "tomotopy",
-    "bitermplus",
+    *("coterie", "numpy", "scipy", "scikit-learn", "numba"),
+    *("topica", "tomotopy", "bitermplus"),
 )
 
 
@@ -49,6 +43,13 @@ class Watch:
         self.seconds = time.perf_counter() - start
         if before is not None:
             self.peak_mb = max(0.0, _resident_mb("VmHWM") - before)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long a call takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
 
 
 def machine() -> dict[str, str]:

@@ -18,6 +18,8 @@ from sklearn.metrics import (
 
 Summary = dict[str, float]
 NMI = "nmi_geometric"  # as the papers define it
+STABLE = 0.02  # of NMI: what counts as no change
+STEADY = 0.01  # standard deviation of NMI
 
 
 class Interval(NamedTuple):

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .drawing import Plot
-from .scores import NMI, Interval, paired, summary
-from .store import Rows
+from .scores import NMI, Interval, interval, paired, summary
+from .store import Row, Rows
 from .tables import counted, markdown, mean_sd, number, span
 
 MOST_SEEDS = 100
 EVERY = -1  # the seed of a system without randomness
+At = str | tuple[str, float]  # a key, or a key and one of the sweeps of its curve
 Values = dict[int, float]  # by seed
 Ask = TypeVar("Ask", bound=Any)  # a NamedTuple with a field `seed`
 
@@ -25,36 +26,50 @@ def over_seeds(key: str, ask: Ask, n: int) -> dict[str, Ask]:
     return {f"{key}, seed {seed}": ask._replace(seed=seed) for seed in range(n)}
 
 
-def values(rows: Rows, key: str, measure: str, sweep: float | None = None) -> Values:
-    """A measure by seed; after one of the sweeps of the curve, or at the end."""
-    if key in rows:
-        return {EVERY: float(rows[key][measure])}
-    found = {}
-    for seed in range(MOST_SEEDS):
-        row = rows.get(f"{key}, seed {seed}", {})
-        if sweep is None and row:
-            found[seed] = float(row[measure])
-        elif sweep in row.get("curve", {}).get("sweep", ()):
-            found[seed] = float(row["curve"][measure][row["curve"]["sweep"].index(sweep)])
-    return found
+class Seeds(NamedTuple):
+    """What the rows say of a key, over its seeds."""
 
+    rows: Rows
 
-def cell(rows: Rows, key: str, measure: str, digits: int = 3) -> str:
-    """Mean ± standard deviation over the seeds, or a dash."""
-    found = list(values(rows, key, measure).values())
-    if len(found) == 1:
-        return number(found[0], digits)
-    return mean_sd(summary(found), digits) if found else "-"
+    def runs(self, key: str) -> dict[int, Row]:
+        """The rows of a key by seed."""
+        if key in self.rows:
+            return {EVERY: self.rows[key]}
+        found = {seed: self.rows.get(f"{key}, seed {seed}", {}) for seed in range(MOST_SEEDS)}
+        return {seed: row for seed, row in found.items() if row}
 
+    def values(self, at: At, measure: str = NMI) -> Values:
+        """A measure by seed, at the end or after a sweep."""
+        if isinstance(at, str):
+            return {seed: float(row[measure]) for seed, row in self.runs(at).items()}
+        key, sweep = at
+        curves = {seed: row.get("curve", {"sweep": ()}) for seed, row in self.runs(key).items()}
+        return {
+            seed: float(curve[measure][curve["sweep"].index(sweep)])
+            for seed, curve in curves.items()
+            if sweep in curve["sweep"]
+        }
 
-def runs(rows: Rows, keys: Iterable[str], measure: str = NMI) -> str:
-    """How many seeds these points have: `20 runs`, `5 to 20 runs`."""
-    return counted(len(values(rows, key, measure)) for key in keys)
+    def cell(self, key: str, measure: str = NMI, digits: int = 3) -> str:
+        """Mean ± standard deviation over the seeds, or a dash."""
+        found = list(self.values(key, measure).values())
+        if len(found) == 1:
+            return number(found[0], digits)
+        return mean_sd(summary(found), digits) if found else "-"
 
+    def counted(self, keys: Iterable[str]) -> str:
+        """How many seeds these keys have: `20 runs`, `5 to 20 runs`."""
+        return counted(len(self.runs(key)) for key in keys)
 
-def gain(rows: Rows, ours: str, theirs: str, measure: str = NMI) -> Interval | None:
-    """Ours minus theirs, over the seeds that both have."""
-    return difference(values(rows, ours, measure), values(rows, theirs, measure))
+    def gain(self, ours: At, theirs: At, measure: str = NMI) -> Interval | None:
+        """Ours minus theirs, over the seeds that both have."""
+        return difference(self.values(ours, measure), self.values(theirs, measure))
+
+    def change(self, new: At, old: At, measure: str) -> Interval | None:
+        """The relative change from old to new, seed by seed."""
+        before = self.values(old, measure)
+        now = {seed: n for seed, n in self.values(new, measure).items() if before.get(seed)}
+        return mean_of({seed: n / before[seed] - 1 for seed, n in now.items()})
 
 
 def difference(a: Values, b: Values) -> Interval | None:
@@ -65,40 +80,36 @@ def difference(a: Values, b: Values) -> Interval | None:
     return paired([a[s] for s in both], [b[s] for s in both]) if len(both) > 1 else None
 
 
-def change(new: Values, old: Values) -> Interval | None:
-    """The relative change from old to new, seed by seed."""
-    ratio = {seed: new[seed] / old[seed] for seed in new if old.get(seed)}
-    return difference(ratio, dict.fromkeys(ratio, 1.0))
+def mean_of(found: Values) -> Interval | None:
+    """The mean over the seeds; None for fewer than two."""
+    return interval(list(found.values())) if len(found) > 1 else None
 
 
-class Series(NamedTuple):
-    """A line of a figure: its name, and the values by seed at a point of the x axis."""
+class Figure(NamedTuple):
+    """Lines by name: the values by seed at each point of the x axis."""
 
-    name: str
-    at: Callable[[float], Values]
+    x: str
+    xs: Sequence[float]
+    lines: Mapping[str, Callable[[float], Values]]
 
+    def table(self, corner: str, digits: int) -> str:
+        """The means at each x, one row per line of the figure, and over how many runs."""
+        rows = []
+        for name, at in self.lines.items():
+            found = [at(x) for x in self.xs]
+            n = span(len(of) for of in found if of)
+            rows.append([name, n, *(number(_mean(of), digits) for of in found)])
+        return markdown([corner, "runs", *(f"{x:g}" for x in self.xs)], rows)
 
-def figure_table(xs: Sequence[float], series: Sequence[Series], corner: str, digits: int) -> str:
-    """The means at each x, one row per line of the figure, and over how many runs."""
-    lines = []
-    for line in series:
-        found = [line.at(x) for x in xs]
-        n = span(len(of) for of in found if of)
-        lines.append([line.name, n, *(number(_mean(of), digits) for of in found)])
-    return markdown([corner, "runs", *(f"{x:g}" for x in xs)], lines)
-
-
-def plot(
-    name: str, x: str, y: str, xs: Sequence[float], series: Sequence[Series], log_x: bool = False
-) -> list[Plot]:
-    """The means as a plot; none where nothing is measured."""
-    lines = {}
-    for line in series:
-        points = [(float(at), mean) for at in xs if (mean := _mean(line.at(at))) is not None]
-        if points:
-            lines[line.name] = points
-    return [Plot(name, x, y, lines, log_x)] if lines else []
+    def plot(self, name: str, y: str, log_x: bool = False) -> list[Plot]:
+        """The means as a plot; none where nothing is measured."""
+        lines = {}
+        for line, at in self.lines.items():
+            points = [(float(x), mean) for x in self.xs if (mean := _mean(at(x))) is not None]
+            if points:
+                lines[line] = points
+        return [Plot(name, self.x, y, lines, log_x)] if lines else []
 
 
-def _mean(found: Mapping[int, float]) -> float | None:
+def _mean(found: Values) -> float | None:
     return float(np.mean(list(found.values()))) if found else None

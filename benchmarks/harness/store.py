@@ -69,28 +69,25 @@ class Results:
             self.add(key, make())
         return self.rows[key]
 
-    def grow(self, key: str, n: int, make: Callable[[int], Row]) -> Row:
-        """The row's `runs`, up to n: `make(0)`, `make(1)`, ... are stored one by one."""
-        runs = self.rows[key]["runs"] if self.has(key) else []
-        for i in range(len(runs), n):
-            runs = [*runs, make(i)]
-            earlier = self.rows.get(key, {}) if i else {}
-            self.add(key, {**earlier, "runs": runs})
-        return self.rows[key]
-
     def fill(self, function: Callable[[Task], Row], tasks: Mapping[str, Task]) -> None:
         """Measure the rows of these tasks that are missing, in BENCH_JOBS processes.
 
-        The function must be one that a new process can import."""
+        The function must be one that a new process can import. A row that needs a package which
+        is not installed is left out."""
         left = [(function, key, task) for key, task in tasks.items() if not self.has(key)]
+        missing: set[str] = set()
         for i, ((_, key, _), row) in enumerate(spread(_call, left) if left else (), 1):
-            self.add(key, row)
-            say(f"{key} ({i} of {len(left)})")
+            if isinstance(row, str):
+                missing.add(row)
+            else:
+                self.add(key, row)
+                say(f"{key} ({i} of {len(left)})")
+        for package in missing:
+            say(not_installed(package))
 
     def add(self, key: str, row: Row) -> None:
-        """Store a row, with the commit it was measured with (a row that grew has several)."""
-        commits = [c for c in row.get("commit", "").split(", ") if c and c != commit()]
-        self.rows[key] = {**row, "commit": ", ".join([*commits, commit()])}
+        """Store a row, with the commit it was measured with."""
+        self.rows[key] = {**row, "commit": commit()}
         self._old.discard(key)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         part = self._path.with_suffix(".part")  # a run stopped while writing leaves the old file
@@ -131,6 +128,14 @@ def say(text: str) -> None:
     print(f"  {text}", file=sys.stderr, flush=True)
 
 
-def _call(task: tuple[Callable[[Task], Row], str, Task]) -> Row:
+def not_installed(package: str | None) -> str:
+    return f'left out: {package} is not installed. Try: pip install "coterie[bench]"'
+
+
+def _call(task: tuple[Callable[[Task], Row], str, Task]) -> Row | str:
+    """The row, or the name of a package that is missing."""
     function, _, argument = task
-    return function(argument)
+    try:
+        return function(argument)
+    except ModuleNotFoundError as problem:
+        return str(problem.name)

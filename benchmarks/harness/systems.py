@@ -6,14 +6,12 @@ show them. Heavy imports are inside the functions: a worker loads only the syste
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .probe import Watch
-from .store import say
 
 Fitted = tuple[Any, Any]  # labels, and the model if there is more to ask of it
 Fit = Callable[..., Fitted]
@@ -208,13 +206,3 @@ def cosine_distances(rows: Any) -> np.ndarray:
 
 _all = (gsdmm, gsdpmm, xdmm, subset, topica, lda, bitermplus, kmeans, minibatch, kmeans_steps, hac)
 SYSTEMS: dict[str, Fit] = {fit.__name__: fit for fit in _all}
-NEEDS = {"lda": "tomotopy", "topica": "topica", "bitermplus": "bitermplus"}
-
-
-def possible(tasks: dict[str, Any]) -> dict[str, Any]:
-    """The tasks whose system is installed; says which packages are missing for the others."""
-    packages = {NEEDS[task.system] for task in tasks.values() if task.system in NEEDS}
-    missing = {package for package in packages if find_spec(package) is None}
-    for package in sorted(missing):
-        say(f'left out: {package} is not installed. Try: pip install "coterie[bench]"')
-    return {key: task for key, task in tasks.items() if NEEDS.get(task.system) not in missing}

@@ -5,10 +5,4 @@ from __future__ import annotations
 from ..harness.pages import Paper
 from . import gpudmm, gsdmm, gsdpmm, tsdpmm, xdmm
 
-PAPERS: dict[str, Paper] = {
-    "gsdmm": gsdmm.PAPER,
-    "gsdpmm": gsdpmm.PAPER,
-    "tsdpmm": tsdpmm.PAPER,
-    "gpudmm": gpudmm.PAPER,
-    "xdmm": xdmm.PAPER,
-}
+PAPERS = {paper.name: paper for paper in map(Paper.of, (gsdmm, gsdpmm, tsdpmm, gpudmm, xdmm))}

@@ -6,14 +6,15 @@ import time
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from ..harness import store
 from ..harness.claims import Claim, claims_table, counts
 from ..harness.data import ROOT
 from ..harness.drawing import Pictures, draw_pictures, image, pictures
 from ..harness.pages import EMPTY, Paper, filled, provenance
-from ..harness.store import Options, path_of, read, rows_of, say
+from ..harness.store import Options, Rows, not_installed, path_of, read, rows_of, say
 from ..harness.tables import joined, markdown
 from . import PAPERS
 
@@ -42,8 +43,7 @@ def run(options: Options) -> int:
         write(options.quick)
     if options.quick:
         print("Quick: two runs and few sets decide nothing. This only shows that it works.\n")
-    claims = [c for n in asked for c in PAPERS[n].claims(_rows(PAPERS[n], options.quick))]
-    print(claims_table(claims, FEW))
+    print(claims_table([c for name in asked for c in claims_of(name, options.quick)], FEW))
     return 0
 
 
@@ -52,19 +52,15 @@ def _run(name: str, options: Options) -> None:
     try:
         PAPERS[name].run(options)
     except ModuleNotFoundError as problem:  # the other papers may not need it
-        say(f'{name}: stopped: {problem.name} is not installed. Try: pip install "coterie[bench]"')
+        say(f"{name}: {not_installed(problem.name)}")
     except BrokenExecutor:
         say(f"{name}: stopped: a process was killed, perhaps for memory; its rows so far are kept")
     say(f"{name}: done in {time.perf_counter() - start:.0f} s")
 
 
-def _rows(paper: Paper, quick: bool = False) -> dict[str, store.Row]:
-    return rows_of(*paper.files, quick=quick)
-
-
 def claims_of(name: str, quick: bool = False) -> list[Claim]:
     """The claims of a paper, judged by the stored rows."""
-    return PAPERS[name].claims(_rows(PAPERS[name], quick))
+    return PAPERS[name].claims(rows_of(*PAPERS[name].files, quick=quick))
 
 
 def write(quick: bool = False) -> None:
@@ -84,46 +80,34 @@ def write(quick: bool = False) -> None:
 def texts(quick: bool = False) -> tuple[dict[str, str], Pictures]:
     """The pages by their paths within docs/, and the pictures that they show."""
     drawn: Pictures = {}
-    pages, parts = {}, []
+    pages, parts, lines = {}, [], []
     for name, paper in PAPERS.items():
-        rows = _rows(paper, quick)
-        shown = pictures(paper.plots(rows))
+        rows = rows_of(*paper.files, quick=quick)
+        shown, claims = pictures(paper.plots(rows)), paper.claims(rows)
         drawn |= shown
-        claims = paper.claims(rows)
-        pages[f"reproduction/{name}.md"] = _details(name, paper, rows, claims, shown, quick)
-        parts.append(_overview(name, paper, claims, shown))
-    listed = "\n".join(f"reproduction/{name}" for name in PAPERS)
+        pages[f"reproduction/{name}.md"] = _details(paper, rows, claims, shown, quick)
+        parts.append(_overview(paper, claims, shown))
+        lines.append([f"[{paper.title}](#{paper.title.lower()})", len(claims), *counts(claims)])
+    sums = np.array([line[1:] for line in lines]).sum(axis=0)
     head = ["paper", "claims", "hold", "hold in part", "do not hold", "not measured"]
-    lines: list[list[Any]] = []
-    for name, paper in PAPERS.items():
-        of = counts(claims_of(name, quick))
-        lines.append([f"[{paper.title}](#{paper.title.lower()})", sum(of), *of])
-    lines.append(["all", *(sum(line[i] for line in lines) for i in range(1, 6))])
     template = (HERE / "overview.md").read_text(encoding="utf-8")
+    listed = "\n".join(f"reproduction/{name}" for name in PAPERS)
     overview = joined(
-        filled(template, {"counts": markdown(head, lines)}, {}, PLOTS).strip(),
+        filled(template, {"counts": markdown(head, [*lines, ["all", *sums]])}).strip(),
         *parts,
         f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n",
     )
     return {"reproduction.md": overview, **pages}, drawn
 
 
-def _overview(name: str, paper: Paper, claims: list[Claim], shown: Pictures) -> str:
+def _overview(paper: Paper, claims: list[Claim], shown: Pictures) -> str:
     picture = image(paper.picture, shown[paper.picture], PLOTS) if paper.picture in shown else EMPTY
-    more = f"[All tables and figures of {paper.title}](reproduction/{name}.md)"
-    table = claims_table(claims, FEW)
-    return joined(f"## {paper.title}", paper.citation, table, picture, f"{more}.")
+    more = f"[All tables and figures of {paper.title}](reproduction/{paper.name}.md)."
+    return joined(f"## {paper.title}", paper.citation, claims_table(claims, FEW), picture, more)
 
 
-def _details(
-    name: str,
-    paper: Paper,
-    rows: dict[str, store.Row],
-    claims: list[Claim],
-    shown: Pictures,
-    quick: bool,
-) -> str:
-    template = (HERE / name / "details.md").read_text(encoding="utf-8")
+def _details(paper: Paper, rows: Rows, claims: list[Claim], shown: Pictures, quick: bool) -> str:
+    template = (HERE / paper.name / "details.md").read_text(encoding="utf-8")
     results = {file: found for file in paper.files if (found := read(path_of(file, quick)))}
     back = "[The overview](../reproduction.md) explains the verdicts."
     notes = filled(template, paper.tables(rows), shown, f"../{PLOTS}").strip()

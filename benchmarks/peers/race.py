@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..harness import workers
 from ..harness.probe import versions
 from ..harness.scores import full_score
 from ..harness.store import Options, Results, Row, say
-from ..harness.workers import NotInstalled, TimedOut, WorkerFailed
+from ..harness.workers import NotInstalled, TimedOut, Worker, WorkerFailed
 from . import embed, roster, sets
+from .fits import FITS
 from .roster import SYSTEMS, System
 
 FILE = "peers/peers"
-Worker = partial(
-    workers.Worker, systems="benchmarks.peers.fits:FITS", build="benchmarks.peers.sets:build"
-)
 MEASURES = ("nmi", "ami", "ari")
 
 
@@ -102,8 +99,8 @@ class Race:
         limits = {"n_clusters": 10, "n_sweeps": 100}  # enough for XDMM to change its sampler
         gentle = {n: min(v, limits[n]) if n in limits else v for n, v in asked.items()}
         seconds = roster.QUICK_SECONDS if self.options.quick else roster.SECONDS
-        with Worker(system.fit, seconds=seconds, gigabytes=roster.GIGABYTES) as worker:
-            worker.load({"labelled": self.name, "takes": system.takes, "most": self.most})
+        with Worker(FITS[system.fit], seconds=seconds, gigabytes=roster.GIGABYTES) as worker:
+            worker.load(sets.build, self.name, system.takes, self.most)
             worker.warm_up(seed=0, **gentle)
             while (seed := self._next(system)) is not None:
                 reply = worker.fit(seed=seed, **asked)
@@ -134,8 +131,8 @@ class Race:
         texts = sets.labelled(self.name, self.most).texts
         if self.results.has(at) and embed.path_of(texts).is_file():
             return
-        with Worker("embedding", seconds=roster.EMBEDDING_SECONDS) as worker:
-            worker.load({"labelled": self.name, "takes": sets.TEXTS, "most": self.most})
+        with Worker(embed.embedding, seconds=roster.EMBEDDING_SECONDS) as worker:
+            worker.load(sets.build, self.name, sets.TEXTS, self.most)
             reply = worker.fit(seed=0, labels=False)
         self.results.add(at, {measure: reply[measure] for measure in ("seconds", "peak_mb")})
         say(f"{self.name}: embeddings of {len(texts):,} texts: {reply['seconds']:.0f} s")

@@ -11,19 +11,17 @@ from ..harness import store
 from ..harness.claims import claims_table
 from ..harness.data import ROOT
 from ..harness.pages import filled, provenance
-from ..harness.store import Options, Rows, path_of, read, say
+from ..harness.store import Options, path_of, read, rows_of, say
 from ..harness.tables import joined
-from . import forest, judge, race, show
+from . import race, show
 from .embed import MODEL
-from .gather import HEADS
-from .judge import DECIDES
+from .judge import DECIDES, Half
 from .race import FILE, MEASURES
 from .roster import LIMITS, SHORT_TEXT
 from .sets import SETS
 
 DOCS = ROOT / "docs"
 TEMPLATE = Path(__file__).parent / "page.md"
-NAMES = {True: "given", False: "found"}
 
 
 def run(options: Options) -> int:
@@ -51,45 +49,48 @@ def write(quick: bool = False) -> str:
     (home / "RESULTS.md").write_text(text, encoding="utf-8")
     if not quick:
         (DOCS / "peers.md").write_text(page, encoding="utf-8")
-        forest.draw(found.get("rows", {}), DOCS / "images")
+        show.draw(_halves(found.get("rows", {})), DOCS / "images")
     return text
 
 
 def headline() -> str:
     """One sentence for the index of results."""
-    rows = read(path_of(FILE)).get("rows", {})
-    found = [judge.claims(rows, told_k)[0] for told_k in HEADS]
+    found = [half.claims()[0] for half in _halves(rows_of(FILE))]
     return "; ".join(f"{claim.says}: {claim.told()}" for claim in found)
 
 
 def texts(found: dict[str, Any], quick: bool = False) -> tuple[str, str]:
     """RESULTS.md, which has the figures set by set as well, and the page of the documentation."""
-    rows = found.get("rows", {})
+    halves = _halves(found.get("rows", {}))
+    images = "" if quick else "../../docs/images"
     results = joined(
-        _page(rows, MEASURES, "" if quick else "../../docs/images", " from `results/peers.json`"),
-        *(f"## Set by set, {head}\n\n{show.matrices(rows, k)}" for k, head in HEADS.items()),
+        _page(halves, MEASURES, images, " from `results/peers.json`"),
+        *(f"## Set by set, {half.head}\n\n{show.matrices(half)}" for half in halves),
         provenance({"peers": found} if found else {}),
     )
     more = "; the figures set by set are in `benchmarks/peers/RESULTS.md`"
-    return results, _page(rows, (DECIDES,), "images", more) + "\n"
+    return results, _page(halves, (DECIDES,), "images", more) + "\n"
 
 
-def _page(rows: Rows, means: Sequence[str], images: str, where: str) -> str:
-    claims = [claim for told_k in HEADS for claim in judge.claims(rows, told_k) if claim.checks]
+def _halves(rows: store.Rows) -> tuple[Half, Half]:
+    return Half(rows, told_k=True), Half(rows, told_k=False)
+
+
+def _page(halves: tuple[Half, Half], means: Sequence[str], images: str, where: str) -> str:
+    claims = [claim for half in halves for claim in half.claims() if claim.checks]
     parts = {
         "where": where,
-        "how_far": show.how_far(rows),
-        "in_short": "\n".join(f"- {head}: {show.in_short(rows, k)}" for k, head in HEADS.items()),
+        "how_far": show.how_far(halves),
+        "in_short": "\n".join(f"- {half.head}: {show.in_short(half)}" for half in halves),
         "claims": claims_table(claims, 3),
         "short_text": str(SHORT_TEXT),
         "model": MODEL,
         "limits": LIMITS,
         "who": show.who(),
-        "which": show.which(rows),
+        "which": show.which(halves[0].rows),
     }
-    for told_k, name in NAMES.items():
-        picture = forest.image(rows, told_k, images).strip() if images else ""
-        ranks, gaps = show.overview(rows, told_k, means), show.differences(rows, told_k)
-        parts[f"kinds_{name}"] = show.by_kind(rows, told_k)
-        parts[f"race_{name}"] = joined(ranks, picture, gaps)
-    return filled(TEMPLATE.read_text(encoding="utf-8"), parts, {}, images).strip()
+    for half, name in zip(halves, ("given", "found"), strict=True):
+        picture = show.picture(half, images) if images else ""
+        parts[f"kinds_{name}"] = show.by_kind(half)
+        parts[f"race_{name}"] = joined(show.overview(half, means), picture, show.differences(half))
+    return filled(TEMPLATE.read_text(encoding="utf-8"), parts).strip()

@@ -1,6 +1,4 @@
-"""The labelled sets of the race, and each as texts, words or vectors for a worker to build.
-
-A set is described by a dict, as in the harness: {"labelled": "tweet", "takes": "words"}."""
+"""The labelled sets of the race, and each as texts, words or vectors for a worker to build."""
 
 from __future__ import annotations
 
@@ -18,36 +16,40 @@ QUICK_TEXTS = 1000  # of a set, evenly spaced
 class Set(NamedTuple):
     """A file of the data folder; `natural` is text as people wrote it, else words between spaces."""
 
-    name: str
     language: str = "en"
     natural: bool = True
 
 
-# name:language:words, by the number of words; English unless said, natural text unless `words`
-_sets = (
-    *("cmu_qa_questions", "tweet:words", "fewclue_tnews_zh:zh", "pascal_flickr:words"),
-    *("bitext_support_intents", "sms_spam", "banking77", "m10_citeseer:words"),
-    *("debian_packages_es:es", "googlenews_title:words", "dbpedia_it:it:words", "clinc150"),
-    *("debian_packages_ru:ru", "10kgnad_test_de:de", "searchsnippets_stc2:words"),
-    *("mstream_tweets:words", "crisislex_t26_tweets", "googlenews_title_snippet:words"),
-    *("bbc_news_raw", "opentrivia_questions", "reuters21578", "debian_packages_fr:fr"),
-    *(
-        "debian_packages_ja:ja",
-        "arxiv_abstracts",
-        "nyt_topmost_bow:words",
-        "ohsumed_all",
-        "20ng_raw",
-    ),
-)
-
-
-def _set(text: str) -> Set:
-    name, *marks = text.split(":")
-    natural = "words" not in marks
-    return Set(name, next((mark for mark in marks if mark != "words"), "en"), natural)
-
-
-SETS = {found.name: found for found in map(_set, _sets)}
+WORDS_EN = Set(natural=False)
+SETS = {  # by the number of words
+    "cmu_qa_questions": Set(),
+    "tweet": WORDS_EN,
+    "fewclue_tnews_zh": Set("zh"),
+    "pascal_flickr": WORDS_EN,
+    "bitext_support_intents": Set(),
+    "sms_spam": Set(),
+    "banking77": Set(),
+    "m10_citeseer": WORDS_EN,
+    "debian_packages_es": Set("es"),
+    "googlenews_title": WORDS_EN,
+    "dbpedia_it": Set("it", natural=False),
+    "clinc150": Set(),
+    "debian_packages_ru": Set("ru"),
+    "10kgnad_test_de": Set("de"),
+    "searchsnippets_stc2": WORDS_EN,
+    "mstream_tweets": WORDS_EN,
+    "crisislex_t26_tweets": Set(),
+    "googlenews_title_snippet": WORDS_EN,
+    "bbc_news_raw": Set(),
+    "opentrivia_questions": Set(),
+    "reuters21578": Set(),
+    "debian_packages_fr": Set("fr"),
+    "debian_packages_ja": Set("ja"),
+    "arxiv_abstracts": Set(),
+    "nyt_topmost_bow": WORDS_EN,
+    "ohsumed_all": Set(),
+    "20ng_raw": Set(),
+}
 QUICK_SETS = ("tweet", "banking77")
 
 
@@ -65,7 +67,7 @@ def labelled(name: str, most: int | None = None) -> Labelled:
     rows = [row for row in texts_of(name) if row["label"] and len(row.get("labels", ())) < 2]
     rows = rows[:: 1 if most is None else max(1, len(rows) // most)][:most]
     texts = [row["text"] for row in rows]
-    found = SETS.get(name, Set(name))
+    found = SETS.get(name, Set())
     words = _cut(texts, found.language) if found.natural else [text.split() for text in texts]
     kept = [i for i, doc in enumerate(words) if doc]
     return Labelled(
@@ -98,14 +100,13 @@ def facts(name: str, most: int | None = None) -> Row:
     }
 
 
-def build(spec: dict[str, Any]) -> Corpus:
+def build(name: str, takes: str, most: int | None = None) -> Corpus:
     """The documents in the form that a system takes, and their classes."""
-    found = labelled(spec["labelled"], spec.get("most"))
-    documents: Any = found.words
-    if spec["takes"] == TEXTS:
-        documents = found.texts
-    elif spec["takes"] == VECTORS:
-        documents = embed.vectors(found.texts)
-    elif spec["takes"] == BOTH:
-        documents = list(zip(found.texts, embed.vectors(found.texts), strict=True))
-    return Corpus(documents, found.classes)
+    texts, words, classes = labelled(name, most)
+    if takes == WORDS:
+        return Corpus(words, classes)
+    if takes == TEXTS:
+        return Corpus(texts, classes)
+    vectors = embed.vectors(texts)
+    both = takes == BOTH
+    return Corpus(list(zip(texts, vectors, strict=True)) if both else vectors, classes)

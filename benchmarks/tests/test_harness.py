@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from benchmarks.harness import claims, data, pool, probe, scored, scores, seeds, store, systems
 from benchmarks.harness.scores import NMI, Interval
-from benchmarks.harness.store import Options, Results, Row
-from benchmarks.papers.gsdmm import plan as gsdmm_plan
+from benchmarks.harness.seeds import Seeds
+from benchmarks.harness.store import Options, Results
+from benchmarks.papers import gsdmm as gsdmm_plan
 
 QUICK = Options(quick=True)
 
@@ -68,15 +69,6 @@ def test_quick_rows_are_kept_apart(home: Path) -> None:
     assert not Results("papers/x", Options()).has("a")
 
 
-def test_a_row_a_line(home: Path) -> None:
-    results = Results("papers/x", Options())
-    for key in "abc":
-        results.add(key, {"runs": [1, 2, {"deep": 3}]})
-    lines = (home / "papers" / "results" / "x.json").read_text().splitlines()
-    assert sum('"runs"' in line for line in lines) == 3
-    assert store.read(home / "papers" / "results" / "x.json")["rows"] == results.rows
-
-
 @pytest.mark.usefixtures("home", "serial")
 def test_fill_measures_only_what_is_missing() -> None:
     asked: list[int] = []
@@ -91,21 +83,6 @@ def test_fill_measures_only_what_is_missing() -> None:
     results.fill(double, {"two": 2})
     assert asked == [2, 3]
     assert {key: row["n"] for key, row in results.rows.items()} == {"one": 2, "two": 4, "three": 6}
-
-
-def test_a_row_carries_the_commits_of_all_its_runs(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    results = Results("papers/x", Options())
-    results.grow("a", 2, lambda seed: {"value": seed})
-    monkeypatch.setattr(store, "commit", lambda: "later")
-    results.grow("a", 2, lambda seed: {"value": seed})
-    assert results.rows["a"]["commit"] == "now"
-    results.grow("a", 3, lambda seed: {"value": seed})
-    assert results.rows["a"]["commit"] == "now, later"
-    again = Results("papers/x", Options(again=True))
-    assert again.grow("a", 1, lambda seed: {"value": seed})["commit"] == "later"
-    assert store.values(again.rows["a"]) == {"runs": [{"value": 0}]}
 
 
 def test_every_stored_row_has_a_commit() -> None:
@@ -125,29 +102,6 @@ def test_a_checkout_says_its_commit_and_a_copy_without_git_does_not(
     monkeypatch.setattr(probe.subprocess, "run", lambda *a, **k: (_ for _ in ()).throw(OSError))
     assert probe.commit() == "unknown"
     probe.commit.cache_clear()
-
-
-def test_runs_are_kept_one_by_one_and_not_made_again(home: Path) -> None:
-    made: list[int] = []
-
-    def make(seed: int) -> Row:
-        if seed == 2 and made == [0, 1]:
-            raise KeyboardInterrupt
-        made.append(seed)
-        return {"value": seed}
-
-    with pytest.raises(KeyboardInterrupt):
-        Results("papers/x", Options()).grow("a", 4, make)
-    made.append(-1)
-    row = Results("papers/x", Options()).grow("a", 4, make)
-    assert made == [0, 1, -1, 2, 3]
-    assert [run["value"] for run in row["runs"]] == [0, 1, 2, 3]
-
-
-def test_more_runs_keep_what_else_is_in_the_row(home: Path) -> None:
-    results = Results("papers/x", Options())
-    results.add("a", {"runs": [{"value": 5}], "n_pairs": 7})
-    assert results.grow("a", 2, lambda seed: {"value": seed})["n_pairs"] == 7
 
 
 MACHINE = {"processor": "one", "packages": "coterie 0.1.0, numpy 2.4.6"}
@@ -202,18 +156,6 @@ def test_paired_is_student_of_the_differences() -> None:
     assert not found.above_zero
 
 
-def test_a_single_difference_proves_nothing() -> None:
-    found = scores.paired([2.0], [1.0])
-    assert found.mean == 1.0
-    assert not found.above_zero
-    assert found.high == math.inf
-
-
-def test_unequal_runs_are_refused() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        scores.paired([1.0, 2.0], [1.0])
-
-
 # ---------------------------------------------------------------- claims
 
 SURE, UNSURE = Interval(0.1, 0.05, 0.15, 20), Interval(0.1, -0.01, 0.21, 20)
@@ -253,12 +195,6 @@ def test_what_fails_is_named_and_else_the_weakest() -> None:
     assert "1 not measured" in claims.wins("", {"a": SURE, "b": None}).measured()
 
 
-def test_the_reason_is_given_only_where_a_claim_fails() -> None:
-    for gains, shown in (({"a": SURE}, False), ({"a": UNSURE}, True), ({"a": None}, False)):
-        table = claims.claims_table([claims.wins("says", gains, why="because")])
-        assert ("because" in table) is shown
-
-
 @pytest.mark.parametrize(("bar", "holds"), [(0.2, True), (0.12, False)])
 def test_the_same_needs_the_whole_interval_within(bar: float, holds: bool) -> None:
     assert claims.within("", {"a": SURE}, bar).holds is holds
@@ -272,48 +208,47 @@ def test_steady() -> None:
     assert claims.steady("", {"a": runs["a"], "b": {}}, 0.01).holds is None
 
 
-def test_claims_are_counted_by_verdict() -> None:
-    found = [claims.single("", "", met) for met in (True, True, False, None)]
-    assert claims.counts([*found, claims.wins("", {"a": SURE, "b": UNSURE})]) == [2, 1, 1, 1]
-
-
 # ---------------------------------------------------------------- reading rows
 
 
 def test_values_of_seeds_and_of_a_sweep() -> None:
     curve = {"sweep": [1, 5], "nmi": [0.2, 0.4]}
-    rows = {"k, seed 0": {"nmi": 0.5, "curve": curve}, "k, seed 2": {"nmi": 0.7}}
-    assert seeds.values(rows, "k", "nmi") == {0: 0.5, 2: 0.7}
-    assert seeds.values(rows, "k", "nmi", 5) == {0: 0.4}
+    of = Seeds({"k, seed 0": {"nmi": 0.5, "curve": curve}, "k, seed 2": {"nmi": 0.7}})
+    assert of.values("k", "nmi") == {0: 0.5, 2: 0.7}
+    assert of.values(("k", 5), "nmi") == {0: 0.4}
 
 
 def test_gains_pair_the_seeds_that_both_have() -> None:
-    rows = {f"us, seed {s}": {"nmi": 0.5 + s / 10} for s in range(3)}
-    rows |= {f"they, seed {s}": {"nmi": s / 10} for s in (1, 2, 3)}
-    found = seeds.gain(rows, "us", "they", "nmi")
-    assert found is not None
-    assert (found.mean, found.n) == (pytest.approx(0.5), 2)
-    assert seeds.gain({"us, seed 0": {"nmi": 1.0}}, "us", "they", "nmi") is None
-
-
-def test_a_system_without_chance_stands_for_every_seed() -> None:
     rows = {f"us, seed {s}": {"nmi": 0.5 + s / 10} for s in range(3)} | {"hac": {"nmi": 0.1}}
-    found = seeds.gain(rows, "us", "hac", "nmi")
-    assert found is not None
-    assert (found.mean, found.n) == (pytest.approx(0.5), 3)
+    rows |= {f"they, seed {s}": {"nmi": s / 10} for s in (1, 2, 3)}
+    of = Seeds(rows)
+    for other, n in (("they", 2), ("hac", 3)):  # one without chance stands for every seed
+        found = of.gain("us", other, "nmi")
+        assert found is not None
+        assert (found.mean, found.n) == (pytest.approx(0.5), n)
+    assert of.gain("us", "nobody", "nmi") is None
 
 
 def test_runs_are_counted_from_the_rows() -> None:
-    rows = {f"k, seed {s}": {NMI: 0.5} for s in range(3)} | {"l, seed 0": {NMI: 0.5}}
-    assert seeds.runs(rows, ["k"]) == "3 runs"
-    assert seeds.runs(rows, ["l"]) == "1 run"
-    assert seeds.runs(rows, ["k", "l", "m"]) == "0 to 3 runs"
-    line = seeds.Series("line", lambda x: seeds.values(rows, "kl"[int(x)], NMI))
-    assert "| line | 1 to 3 | 0.50 | 0.50 |" in seeds.figure_table((0, 1), [line], "", 2)
+    of = Seeds({f"k, seed {s}": {NMI: 0.5} for s in range(3)} | {"l, seed 0": {NMI: 0.5}})
+    assert of.counted(["k"]) == "3 runs"
+    assert of.counted(["k", "l", "m"]) == "0 to 3 runs"
+    figure = seeds.Figure("x", (0, 1), {"line": lambda x: of.values("kl"[int(x)])})
+    assert "| line | 1 to 3 | 0.50 | 0.50 |" in figure.table("", 2)
 
 
 def test_relative_change() -> None:
-    found = seeds.change({0: 110.0, 1: 120.0}, {0: 100.0, 1: 100.0})
+    found = Seeds(
+        {
+            f"{k}, seed {s}": {"n": n}
+            for k, s, n in (
+                ("old", 0, 100.0),
+                ("old", 1, 100.0),
+                ("new", 0, 110.0),
+                ("new", 1, 120.0),
+            )
+        }
+    ).change("new", "old", "n")
     assert found is not None
     assert found.mean == pytest.approx(0.15)
 
@@ -364,15 +299,17 @@ def test_lda_parts_them_too() -> None:
     assert row["curve"]["sweep"] == [10, 50]
 
 
-def test_what_needs_a_missing_package_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    tasks = {system: scored.Ask("toy", system, 0) for system in ("lda", "kmeans")}
-    monkeypatch.setattr(systems, "find_spec", lambda name: None)
-    assert set(systems.possible(tasks)) == {"kmeans"}
+@pytest.mark.usefixtures("home", "serial")
+def test_what_needs_a_missing_package_is_left_out(capsys: Any) -> None:
+    def measure(system: str) -> dict[str, int]:
+        if system == "lda":
+            raise ModuleNotFoundError(name="tomotopy")
+        return {"n": 1}
+
+    results = Results("papers/x", Options())
+    results.fill(measure, {system: system for system in ("lda", "kmeans")})
+    assert set(results.rows) == {"kmeans"}
     assert "tomotopy is not installed" in capsys.readouterr().err
-    monkeypatch.setattr(systems, "find_spec", lambda name: name)
-    assert systems.possible(tasks) == tasks
 
 
 def test_distances_are_one_less_the_cosine() -> None:
@@ -394,10 +331,3 @@ def test_a_tree_is_cut_into_exactly_so_many() -> None:
         assert len(set(ours)) == k == len(set(zip(ours, theirs, strict=True)))
     ties = linkage(np.ones(15 * 14 // 2), "complete")
     assert len(set(systems.cut_tree(ties, 4))) == 4
-
-
-def test_brief_scores_are_the_full_ones() -> None:
-    classes, labels = list("aabbccc"), [0, 0, 0, 1, 1, 2, 2]
-    full = scores.full_score(classes, labels)
-    for name, value in scores.full_score(classes, labels, brief=True).items():
-        assert value == pytest.approx(full[name]), name

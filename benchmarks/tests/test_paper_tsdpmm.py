@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks.harness.store import Row, rows_of
-from benchmarks.harness.tables import counted
-from benchmarks.papers import tsdpmm as paper
-from benchmarks.papers.tsdpmm import days as tsdpmm
-from benchmarks.papers.tsdpmm import years as nips
+from benchmarks.papers import PAPERS, tsdpmm
 
 SEVEN = (0.0, 0.1, 0.2, 0.3, 0.2, 0.1, 0.0)  # seven runs that differ a little
 
 
-def days(gains: tuple[float, ...], lifelong: float = 0.0) -> Row:
+def days(gains: tuple[float, ...], lifelong: float = 0.0) -> list[Row]:
     """Two days; TSDPMM gains this much in each run, on the second day twice as much."""
 
     def scores(value: float) -> Row:
@@ -27,7 +24,14 @@ def days(gains: tuple[float, ...], lifelong: float = 0.0) -> Row:
             form: scores(0.3 + 2 * g + lifelong * (1 + g)) for form in (tsdpmm.L, tsdpmm.L_KEPT)
         }
         runs.append({first: {"DPMM": scores(0.3), "TSDPMM": scores(0.3 + g)}, second: late})
-    return {"runs": runs}
+    return runs
+
+
+def keyed(**cases: list[Row]) -> dict[str, Row]:
+    """These runs as rows of the cases."""
+    names = {"main": tsdpmm.MAIN, "from_one": tsdpmm.FROM_ONE}
+    names |= {"broad": tsdpmm.key(1.0), "fine": tsdpmm.key(0.1)}
+    return {f"{names[c]}, seed {i}": run for c, of in cases.items() for i, run in enumerate(of)}
 
 
 def test_a_gain_is_over_the_means_of_runs_or_of_days() -> None:
@@ -48,7 +52,7 @@ def test_tsdpmm_s_claims_follow_the_runs(sign: int, holds: bool) -> None:
     gains = tuple(sign * (0.1 + value) for value in SEVEN)
     row = days(gains, lifelong=sign * 0.1)
     other = days(tuple(-value for value in gains))
-    found = paper.claims({tsdpmm.MAIN: row, tsdpmm.FROM_ONE: other})
+    found = tsdpmm.claims(keyed(main=row, from_one=other))
     over_runs, from_one, over_days, lifelong, *_ = found
     assert over_runs.holds is lifelong.holds is holds
     assert over_days.holds is False  # two days, one gaining twice the other
@@ -59,59 +63,50 @@ def test_tsdpmm_s_claims_follow_the_runs(sign: int, holds: bool) -> None:
 
 def test_one_run_decides_nothing_of_tsdpmm() -> None:
     row = days((0.1,), lifelong=0.1)
-    over_runs, from_one, _, lifelong, *_ = paper.claims({tsdpmm.MAIN: row})
+    over_runs, from_one, _, lifelong, *_ = tsdpmm.claims(keyed(main=row))
     assert over_runs.holds is from_one.holds is lifelong.holds is None
 
 
 @pytest.fixture(scope="module")
 def kept() -> dict[str, Row]:
     """The rows in the repository."""
-    return rows_of(*paper.PAPER.files)
+    return rows_of(*PAPERS["tsdpmm"].files)
 
 
 def test_what_is_said_of_perplexity_is_in_the_rows(kept: dict[str, Row]) -> None:
+    broad, fine = (tsdpmm.runs_of(kept, tsdpmm.key(beta)) for beta in tsdpmm.BETAS)
+
+    def at(runs: tsdpmm.Runs, model: str, measure: str) -> float:
+        return float(np.mean(tsdpmm.at(runs, str(year), model, measure)))
+
     for year in (2013, 2014):
-        broad, fine = (nips.summed(kept[f"beta = {beta:g}"], year) for beta in nips.BETAS)
-        for name, of in broad.items():
-            assert of["n_clusters"]["mean"] == pytest.approx(5.5, abs=0.6)
-            assert of["mixture"]["mean"] > 900
-            assert 2.6 < of["mixture"]["mean"] / nips.PAPER[year][name] < 3.2
-        for name, of in fine.items():
-            assert of["documents_only"]["mean"] == pytest.approx(nips.PAPER[year][name], rel=0.04)
-        plain, seeded = fine["DPMM"], fine["TSDPMM-P"]
-        assert plain["n_clusters"]["mean"] == pytest.approx(65, abs=2)
-        assert seeded["n_clusters"]["mean"] / plain["n_clusters"]["mean"] == pytest.approx(
-            1.25, abs=0.05
-        )
-        assert seeded["documents_only"]["mean"] < plain["documents_only"]["mean"]
-        assert seeded["given_z"]["mean"] > plain["given_z"]["mean"]
+        for model, theirs in tsdpmm.PAPER_YEARS[year].items():
+            assert at(broad, model, "n_clusters") == pytest.approx(5.5, abs=0.6)
+            assert 2.6 < at(broad, model, "mixture") / theirs < 3.2
+            assert at(fine, model, "documents_only") == pytest.approx(theirs, rel=0.04)
+        plain, seeded = (at(fine, model, "n_clusters") for model in ("DPMM", "TSDPMM-P"))
+        assert plain == pytest.approx(65, abs=2)
+        assert seeded / plain == pytest.approx(1.25, abs=0.05)
+        assert at(fine, "TSDPMM-P", "documents_only") < at(fine, "DPMM", "documents_only")
+        assert at(fine, "TSDPMM-P", "given_z") > at(fine, "DPMM", "given_z")
 
 
 def test_what_is_said_of_the_days_is_in_the_rows(kept: dict[str, Row]) -> None:
-    assert tsdpmm.gain(kept[tsdpmm.MAIN]).low > 0 > tsdpmm.gain(kept[tsdpmm.FROM_ONE]).high
-    classes = kept["seeds: yesterday's true classes"]
+    def runs(case: str) -> tsdpmm.Runs:
+        return tsdpmm.runs_of(kept, case)
+
+    assert tsdpmm.gain(runs(tsdpmm.MAIN)).low > 0 > tsdpmm.gain(runs(tsdpmm.FROM_ONE)).high
+    classes = runs("seeds: yesterday's true classes")
     assert all(tsdpmm.gain(classes, days=[day]).mean > 0 for day in tsdpmm.PAPER)
-    assert not tsdpmm.gain(kept["as published, class left out"]).above_zero
-    read = tsdpmm.summed(kept["as published, class read"])
+    assert not tsdpmm.gain(runs("as published, class left out")).above_zero
+    read = runs("as published, class read")
     apart = [
-        abs(read[day][model]["nmi_geometric"]["mean"] - theirs)
+        abs(np.mean(tsdpmm.at(read, day, model, "nmi_geometric")) - theirs)
         for day, of in tsdpmm.PAPER.items()
         for model, theirs in zip(("DPMM", "TSDPMM"), of, strict=False)
-        if theirs is not None
     ]
     assert sum(value <= 0.02 for value in apart) >= 9
     assert len(apart) == 12
-
-
-def test_tables_say_how_many_runs_the_rows_have() -> None:
-    assert paper.tables({tsdpmm.MAIN: days((0.1, 0.2, 0.3))})["days_runs"] == "3 runs"
-
-
-def test_counts_in_words() -> None:
-    assert counted([3, 5, 4]) == "3 to 5 runs"
-    assert counted([7, 7], "turn") == "7 turns"
-    assert counted([1]) == "1 run"
-    assert counted([]) == "no runs yet"
 
 
 def test_a_lower_perplexity_is_a_gain() -> None:
@@ -119,18 +114,18 @@ def test_a_lower_perplexity_is_a_gain() -> None:
         {"2013": {"DPMM": {"mixture": 300.0 + i}, "TSDPMM-P": {"mixture": 290.0 - i}}}
         for i in range(4)
     ]
-    assert nips.gain({"runs": runs}, 2013, "mixture").mean == pytest.approx(13.0)
-    assert nips.gain({"runs": runs}, 2013, "mixture").above_zero
+    assert tsdpmm.lower(runs, 2013, "mixture").mean == pytest.approx(13.0)
+    assert tsdpmm.lower(runs, 2013, "mixture").above_zero
 
 
 def test_perplexity_is_judged_by_both_definitions() -> None:
-    def row(gain: float) -> Row:
+    def runs(gain: float) -> list[Row]:
         both = {
-            "DPMM": dict.fromkeys(nips.MEASURES, 300.0),
-            "TSDPMM-P": dict.fromkeys(nips.MEASURES, 300.0 - gain),
+            "DPMM": dict.fromkeys(tsdpmm.PERPLEXITIES, 300.0),
+            "TSDPMM-P": dict.fromkeys(tsdpmm.PERPLEXITIES, 300.0 - gain),
         }
-        return {"runs": [{"2013": both, "2014": both}] * 3}
+        return [{"2013": both, "2014": both}] * 3
 
-    found = paper.claims({"beta = 1": row(-5.0), "beta = 0.1": row(5.0)})
+    found = tsdpmm.claims(keyed(broad=runs(-5.0), fine=runs(5.0)))
     held = {claim.says: claim.holds for claim in found if "perplexity" in claim.says}
     assert list(held.values()) == [False, True, None]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.harness import systems, workers
+from benchmarks.harness import data, systems, workers
 from benchmarks.harness.probe import Watch
 from benchmarks.harness.store import Options, Results
 from benchmarks.peers import embed, fits, race, roster, sets
@@ -44,10 +44,6 @@ def test_texts_without_one_class_or_a_word_are_left_out(corpus: list[dict[str, A
     assert sets.facts("tweet")["n_classes"] == 2
 
 
-def test_a_quick_set_is_spread_over_the_whole(corpus: list[dict[str, Any]]) -> None:
-    assert len(sets.labelled("tweet", 5).texts) == 5
-
-
 def test_natural_text_is_cut_alike_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["The Apples, the pears!", "apples and a pear", "pears: once"]
     assert sets._cut(texts, "en") == [["apples", "pears"], ["apples"], ["pears"]]
@@ -67,10 +63,10 @@ def test_vectors_are_made_once_and_found_by_their_texts(
     embed.embedding(texts, 0, Watch())
     assert embed.vectors(texts).shape == (20, 2)
     assert not embed.path_of([*texts, "more"]).is_file()
-    vectors = sets.build({"labelled": "tweet", "takes": sets.VECTORS}).documents
+    vectors = sets.build("tweet", sets.VECTORS).documents
     labels, _ = fits.FITS["kmeans"](vectors, 0, Watch(), n_clusters=2)
     assert len(set(labels[::2])) == len(set(labels[1::2])) == 1
-    text, vector = sets.build({"labelled": "tweet", "takes": sets.BOTH}).documents[1]
+    text, vector = sets.build("tweet", sets.BOTH).documents[1]
     assert text == " ".join(CARS)
     assert vector.tolist() == vectors[1].tolist()
 
@@ -80,7 +76,8 @@ def test_a_system_takes_its_settings(name: str) -> None:
     system = roster.SYSTEMS[name]
     if system.embeds or system.fit == "gpudmm":
         pytest.skip("needs vectors")
-    packages = {**systems.NEEDS, "pt": "tomotopy", "hdp": "tomotopy"}
+    packages = dict.fromkeys(("lda", "pt", "hdp"), "tomotopy")
+    packages |= {name: name for name in ("topica", "bitermplus")}
     if system.fit in packages:
         pytest.importorskip(packages[system.fit], reason='it is in "coterie[bench]"')
     words = [FRUIT, CARS, [*FRUIT, "apple"], [*CARS, "wheel"]] * 10
@@ -90,20 +87,7 @@ def test_a_system_takes_its_settings(name: str) -> None:
     assert len(labels) == 40
 
 
-def test_every_set_and_system_is_named_once() -> None:
-    assert len(sets.SETS) == 27
-    assert {roster.GIVEN, roster.FOUND, "BERTopic"} <= set(roster.SYSTEMS)
-    assert all(system.fit in fits.FITS for system in roster.SYSTEMS.values())
-
-
 # ---------------------------------------------------------------- fits
-@pytest.mark.parametrize("name", ["HAC, Ward", "HAC, average"])
-def test_hac_joins_what_is_alike(name: str) -> None:
-    texts, system = [FRUIT, CARS, FRUIT[:2], CARS[:2]], roster.SYSTEMS[name]
-    labels, _ = fits.FITS[system.fit](texts, 0, Watch(), n_clusters=2, **system.settings)
-    assert labels[0] == labels[2] != labels[1] == labels[3]
-
-
 def test_ward_takes_euclidean_distances(monkeypatch: pytest.MonkeyPatch) -> None:
     from scipy.cluster import hierarchy
 
@@ -117,17 +101,6 @@ def test_ward_takes_euclidean_distances(monkeypatch: pytest.MonkeyPatch) -> None
     assert asked["ward"] == pytest.approx(np.sqrt(2 * asked["average"]))
 
 
-def test_em_dmm_is_gsdmm_by_em() -> None:
-    import coterie
-
-    texts, prior = [FRUIT, CARS, FRUIT[:2], CARS[:2]] * 5, dict(alpha=0.1, beta=0.1)
-    model = coterie.GSDMM(3, sampler="em", n_sweeps=30, random_state=1, **prior).fit(texts)
-    system = roster.SYSTEMS["EM-DMM"]
-    labels, _ = fits.FITS[system.fit](texts, 1, Watch(), n_clusters=3, **system.settings)
-    assert labels.tolist() == model.labels_.tolist()
-    assert {record.sampler for record in model.trace_.records} == {"em"}
-
-
 def test_rows_of_hac_keep_their_name() -> None:
     assert race.key("tweet", "HAC, Ward", 0) == "tweet: HAC: 0"
     assert race.key("tweet", "HAC, average", 0) == "tweet: HAC, average: 0"
@@ -136,19 +109,19 @@ def test_rows_of_hac_keep_their_name() -> None:
 # ---------------------------------------------------------------- limits of a worker
 def test_a_worker_that_takes_too_long_is_stopped() -> None:
     with (
-        workers.Worker("gsdmm", seconds=0.01) as worker,
+        workers.Worker(systems.gsdmm, seconds=0.01) as worker,
         pytest.raises(workers.TimedOut, match="longer than"),
     ):
-        worker.load({"name": "tweet"})
+        worker.load(data.load, "tweet")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux refuses the memory")
 def test_a_worker_that_takes_too_much_memory_is_told(corpus: list[dict[str, Any]]) -> None:
     with (
-        workers.Worker("gsdmm", seconds=60, gigabytes=1) as worker,
+        workers.Worker(systems.gsdmm, seconds=60, gigabytes=1) as worker,
         pytest.raises(workers.WorkerFailed, match="MemoryError"),
     ):
-        worker.load({"planted": 300_000_000, "n_clusters": 2, "form": "csr"})
+        worker.load(data.planted, 300_000_000, 2, "csr")
 
 
 # ---------------------------------------------------------------- resuming
@@ -161,8 +134,8 @@ class FakeWorker:
     missing: set[str] = set()
     broken = ""
 
-    def __init__(self, system: str, **limits: Any) -> None:
-        self.system = system
+    def __init__(self, fit: Any, **limits: Any) -> None:
+        self.system = fit.__name__
 
     def __enter__(self) -> FakeWorker:
         return self
@@ -170,7 +143,7 @@ class FakeWorker:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def load(self, spec: dict[str, Any]) -> None:
+    def load(self, *given: Any) -> None:
         if self.system in self.missing:
             raise workers.NotInstalled(f"{self.system}: no module")
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from benchmarks.harness.pages import EMPTY
 from benchmarks.harness.store import Options
-from benchmarks.peers import forest, gather, judge, race, report, roster, sets, show
+from benchmarks.peers import judge, race, report, roster, sets, show
+from benchmarks.peers.judge import Half
 
 
 def _facts(n_docs: int = 1000, **more: Any) -> dict[str, Any]:
@@ -62,14 +63,14 @@ def test_who_does_not_finish_is_last() -> None:
             NAMES[2]: {"GSDMM": 0.4},  # stopped here: not all were tried
         }
     )
-    cells = gather.gather(rows, True)
-    assert gather.ranked(cells) == (["GSDMM", "KMeans", "HAC, Ward"], NAMES[:2])
-    assert gather.mean_ranks(cells, "ami") == {"GSDMM": 2.0, "KMeans": 1.5, "HAC, Ward": 2.5}
-    text = show.overview(rows, True)
+    half = Half(rows, True)
+    assert (half.systems, half.names) == (["GSDMM", "KMeans", "HAC, Ward"], NAMES[:2])
+    assert half.ranks() == {"GSDMM": 2.0, "KMeans": 1.5, "HAC, Ward": 2.5}
+    text = show.overview(half)
     assert "Mean ranks over 2 sets" in text
     assert "the 1 sets that all finished" in text
-    assert "over memory" in show.matrices(rows, True)
-    assert "**0.950**" in show.matrices(rows, True)
+    assert "over memory" in show.matrices(half)
+    assert "**0.950**" in show.matrices(half)
 
 
 def test_who_came_later_takes_no_set_from_the_others() -> None:
@@ -77,17 +78,13 @@ def test_who_came_later_takes_no_set_from_the_others() -> None:
     rows = _rows({name: {"GSDMM": 0.9, "KMeans": 0.5, "cluster()": 0.5} for name in names[:5]})
     rows |= _rows({names[0]: {"GSDMM": 0.9, "KMeans": 0.5, "EM-DMM": 0.7, "cluster()": 0.5}})
     rows |= _rows({names[5]: {"GSDMM": 0.9}})
-    assert gather.ranked(gather.gather(rows, True)) == (["GSDMM", "KMeans"], names[:5])
-    text = show.how_far(rows)
+    half = Half(rows, True)
+    assert (half.systems, half.names) == (["GSDMM", "KMeans"], names[:5])
+    text = show.how_far([half, Half(rows, False)])
     assert f"5 of {len(sets.SETS)} sets are done so far" in text
     assert f"Begun, but not ranked: {names[5]}." in text
     assert f"Missing: {names[6]}," in text
-    assert "EM-DMM (1)" in text
-
-
-def test_a_whole_race_says_so() -> None:
-    rows = _rows({name: {"GSDMM": 0.9, "cluster()": 0.5} for name in sets.SETS})
-    assert show.how_far(rows) == "All 27 sets are done."
+    assert "not ranked: EM-DMM." in text
 
 
 def test_seeds_are_counted_and_bounded() -> None:
@@ -96,10 +93,10 @@ def test_seeds_are_counted_and_bounded() -> None:
         rows[race.key(NAMES[0], "GSDMM", seed)] = rows[race.key(NAMES[0], "GSDMM", 0)] | {
             "ami": 0.5 if seed < roster.SEEDS else 9.0
         }
-    cell = gather.gather(rows, True)[NAMES[0]]["GSDMM"]
+    cell = Half(rows, True).cells[NAMES[0]]["GSDMM"]
     assert cell.figures["seeds"] == roster.SEEDS
     assert cell.figures["ami"] == 0.5
-    assert f"| 1 to {roster.SEEDS} |" in show.overview(rows, True)
+    assert f"| 1 to {roster.SEEDS} |" in show.overview(Half(rows, True))
 
 
 def test_kinds_of_text_have_means_of_those_who_finished() -> None:
@@ -113,7 +110,7 @@ def test_kinds_of_text_have_means_of_those_who_finished() -> None:
     )
     rows[NAMES[2]]["language"] = "fr"
     rows[NAMES[3]]["mean_length"] = 100.0
-    text = show.by_kind(rows, True)
+    text = show.by_kind(Half(rows, True))
     assert "| system | short, natural (2 sets) | long (1 set) | not English (1 set) |" in text
     assert "| **GSDMM** | **0.500** | **0.200** | 0.200 |" in text
     assert "| KMeans | 1 of 2 sets | over memory | **0.300** |" in text
@@ -131,20 +128,20 @@ def test_coterie_is_ahead_only_above_zero(theirs: tuple[float, ...], told: str, 
     rows = _rows(
         {n: {"GSDMM": 0.5, "KMeans": v, "XDMM": 0.1} for n, v in zip(NAMES, theirs, strict=True)}
     )
-    own, peer = judge.compared(rows, True)
+    own, peer = Half(rows, True).gaps
     assert own.theirs == "XDMM"
     assert own.claimed is None  # coterie's own are no peers
     assert peer.claimed == judge.BETTER
-    (claim,) = judge.claims(rows, True)
+    (claim,) = Half(rows, True).claims()
     assert claim.told() == told
     assert len(claim.checks) == 1
-    assert shown in show.differences(rows, True)
+    assert shown in show.differences(Half(rows, True))
 
 
 def test_one_set_decides_nothing() -> None:
     rows = _rows({NAMES[0]: {"GSDMM": 0.9, "topica GSDMM": 0.5, "KMeans": 0.1}})
-    assert judge.compared(rows, True) == []
-    assert show.differences(rows, True) == EMPTY
+    assert Half(rows, True).gaps == []
+    assert show.differences(Half(rows, True)) == EMPTY
 
 
 @pytest.mark.parametrize(
@@ -164,10 +161,10 @@ def test_one_model_in_two_packages_is_asked_to_be_alike(
             for n, v in zip(NAMES, values, strict=True)
         }
     )
-    twins = next(gap for gap in judge.compared(rows, False) if gap.claimed == judge.ALIKE)
+    twins = next(gap for gap in Half(rows, False).gaps if gap.claimed == judge.ALIKE)
     assert (twins.ours, twins.theirs) == ("GSDMM, cap 500", "topica GSDMM, cap 500")
     assert twins.check().met is met
-    assert judge.claims(rows, False)[1].holds is met
+    assert Half(rows, False).claims()[1].holds is met
 
 
 def test_an_english_model_is_judged_on_english_sets() -> None:
@@ -175,21 +172,13 @@ def test_an_english_model_is_judged_on_english_sets() -> None:
     for name in NAMES[2:]:
         rows[name]["language"] = "zh"
     rows[race.key(NAMES[0], "BERTopic", 0)]["ami"] = 0.601
-    english, every = judge.compared(rows, False)
+    english, every = Half(rows, False).gaps
     assert (english.over, english.word) == (judge.ENGLISH, judge.BEHIND)
     assert (english.claimed, every.claimed) == (judge.BETTER, None)
     assert (english.decides.n, every.decides.n) == (2, 4)
-    text = show.differences(rows, False)
+    text = show.differences(Half(rows, False))
     assert "| BERTopic: English sets | behind | 0 of 2 |" in text
     assert "| BERTopic: all sets | undecided | 2 of 4 |" in text
-
-
-def test_coverage_and_embeddings_are_shown() -> None:
-    rows = _rows({NAMES[0]: {"cluster()": 0.5, "BERTopic": 0.6}})
-    text = show.matrices(rows, False)
-    assert "7 (75%)" in text
-    assert "2.0 (+ 10)" in text
-    assert gather.seconds(gather.gather(rows, False)[NAMES[0]]["BERTopic"]) == 12.0
 
 
 # ---------------------------------------------------------------- pages and pictures
@@ -206,13 +195,13 @@ def test_both_pages_show_the_pictures_that_are_drawn(tmp_path: Path) -> None:
     values = {"GSDMM": 0.5, "XDMM": 0.52, "KMeans": 0.4, "cluster()": 0.5, "BERTopic": 0.6}
     rows = _rows({name: dict(values) for name in NAMES})
     for folder in (tmp_path / "one", tmp_path / "two"):
-        forest.draw(rows, folder)
+        show.draw([Half(rows, True), Half(rows, False)], folder)
     results, page = report.texts({"machine": {}, "rows": rows})
-    for name in forest.FILES.values():
+    for name in ("peers-k-given.svg", "peers-k-not-given.svg"):
         drawn = (tmp_path / "one" / name).read_bytes()
         assert drawn == (tmp_path / "two" / name).read_bytes()
         assert f"(images/{name})" in page
         assert f"(../../docs/images/{name})" in results
-    given = (tmp_path / "one" / forest.FILES[True]).read_text(encoding="utf-8")
+    given = (tmp_path / "one" / "peers-k-given.svg").read_text(encoding="utf-8")
     assert "XDMM (coterie) · 4" in given
     assert "![" not in report.texts({"machine": {}, "rows": rows}, quick=True)[0]

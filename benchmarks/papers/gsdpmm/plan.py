@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...harness.copies import Timed
-from ...harness.data import LONG, OUTLIER, SHORT, Corpus, build
+from ...harness.data import LONG, OUTLIER, SHORT, with_outliers
 from ...harness.pages import numbers
 from ...harness.probe import Watch
 from ...harness.scored import Ask
@@ -39,7 +39,7 @@ PLACES = ("among", "after")  # where the outliers are: mixed in, as in the paper
 TIMED = ("GSDPMM", "GSDMM", "K-means", "LDA")
 
 
-def main_key(name: str, system: str, k: int | None = None) -> str:
+def main_key(name: str, system: str = OURS, k: int | None = None) -> str:
     return f"table III, {name}, {system}" + ("" if k is None else f" K={k}")
 
 
@@ -62,6 +62,8 @@ def time_key(name: str, system: str, n_copies: int) -> str:
 
 def settings_of(system: str, k: int) -> tuple[str, dict[str, Any]]:
     """The name of a system in the harness, and the paper's settings for it (V-A)."""
+    if system == OURS:
+        return "gsdpmm", dict(beta=0.02, n_sweeps=10)
     if system == "GSDMM":
         return "gsdmm", dict(n_clusters=k, alpha=0.1, beta=0.1, n_sweeps=10)
     if system == "K-means":
@@ -76,7 +78,7 @@ def table_3(names: list[str], options: Options, systems: tuple[str, ...]) -> dic
     for name in names:
         if OURS in systems:
             ask = Ask(name, "gsdpmm", 0, {**MAIN, "n_sweeps": 10}, SWEEPS, limit)
-            tasks |= over_seeds(main_key(name, OURS), ask, n_runs)
+            tasks |= over_seeds(main_key(name), ask, n_runs)
         for system in [system for system in OTHERS if system in systems]:
             for k in [CLASSES[name]] if options.quick else KS[name]:
                 fit, settings = settings_of(system, k)
@@ -94,11 +96,6 @@ def limit_of(quick: bool) -> int | None:
     return 2000 if quick else None
 
 
-def few(options: Options, name: str) -> int:
-    """Runs per point of a figure: fewer on the long texts, where runs vary little."""
-    return options.times(5 if name == LONG else 20)
-
-
 def figures(names: list[str], options: Options) -> dict[str, Ask]:
     points = [*(dict(alpha_per_doc=a) for a in ALPHAS), *(dict(beta=b) for b in BETAS)]
     tasks: dict[str, Ask] = {}
@@ -107,7 +104,8 @@ def figures(names: list[str], options: Options) -> dict[str, Ask]:
             settings = {**MAIN, **point, "n_sweeps": 5}
             limit = limit_of(options.quick)
             ask = Ask(name, "gsdpmm", 0, settings, limit=limit, brief=True)
-            tasks |= over_seeds(point_key(name, **point), ask, few(options, name))
+            n_runs = options.times(5 if name == LONG else 20)  # runs on long texts vary little
+            tasks |= over_seeds(point_key(name, **point), ask, n_runs)
     return tasks
 
 
@@ -122,15 +120,12 @@ def convergence(names: list[str], options: Options) -> dict[str, Ask]:
 
 
 def times(quick: bool) -> dict[str, Timed]:
+    """K-means has one start here."""
     tasks: dict[str, Timed] = {}
     for name, k in ((SHORT[1], 200), (LONG, 50))[: 1 if quick else None]:
         for n in COPIES[: 2 if quick else None]:
             for system in TIMED[: 2 if quick else None]:
-                fit, settings = (
-                    ("gsdpmm", dict(beta=0.02, n_sweeps=10))
-                    if system == OURS
-                    else settings_of(system, k)
-                )
+                fit, settings = settings_of(system, k)
                 settings.pop("n_init", None)
                 key = time_key(name, system, n)
                 tasks[key] = Timed(name, n, fit, settings, limit_of(quick))
@@ -147,17 +142,15 @@ def outlier_tasks(options: Options) -> dict[str, Ask]:
     return tasks
 
 
+_corpus = lru_cache(maxsize=1)(with_outliers)
+
+
 def outliers(ask: Ask) -> Row:
     """V-D: of 100 documents of unknown words, how many are alone? And how many others are?"""
     settings = dict(ask.settings)
-    corpus = _with_outliers(settings.pop("place"), ask.limit)
+    corpus = _corpus(LONG, INJECTED, settings.pop("place"), ask.limit)
     labels = gsdpmm(corpus.documents, ask.seed, Watch(), **settings)[0].tolist()
     sizes = Counter(labels)
     alone = [label for label, z in zip(corpus.classes, labels, strict=True) if sizes[z] == 1]
     found = alone.count(OUTLIER)
     return {"recall": found / INJECTED, "false_alarms": len(alone) - found}
-
-
-@lru_cache(maxsize=1)
-def _with_outliers(place: str, limit: int | None) -> Corpus:
-    return build({"name": LONG, "outliers": INJECTED, "place": place, "limit": limit})

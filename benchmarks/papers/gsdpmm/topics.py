@@ -10,7 +10,7 @@ from ...harness.store import Row, Rows
 from ...harness.tables import joined, markdown
 from .plan import MAIN
 
-WORDS, N_WORDS, N_CLUSTERS = "table IV", 10, 18
+KEY, N_WORDS, N_CLUSTERS = "table IV", 10, 18
 PAPER = numbers(__file__)["words"]
 
 
@@ -39,9 +39,9 @@ def words(limit: int | None) -> Row:
     return {"n_docs": corpus.n_docs, "n_clusters": int(model.n_clusters_), "clusters": found}
 
 
-def topics(rows: Rows) -> str:
+def table(rows: Rows) -> str:
     """Ours next to the paper's; the paper's clusters that match none of ours come last."""
-    row = rows.get(WORDS)
+    row = rows.get(KEY)
     if row is None:
         return ""
     theirs: dict[str, list[str]] = {}

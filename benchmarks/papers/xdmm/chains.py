@@ -41,14 +41,11 @@ def chain(
 
     The pass of an online start is the first sweep. Word distributions of the uncollapsed sampler are
     posterior means, the X-DMM paper's practice."""
-    from coterie import counts as counts_room
-    from coterie import urns
     from coterie.backends.base import SamplerOptions, get_backend
     from coterie.start import first_assignment, first_labels
     from coterie.state import from_labels
 
-    counts = counts_room.from_matrix(matrix, "X-DMM's tables").counts
-    urn = urns.finite(n_clusters, 0.1, urns.per_word(0.1, counts.n_words))
+    counts, urn = _given(matrix, n_clusters)
     backend, key = get_backend(), KEY + seed
     how = SamplerOptions(sampler=sampler, n_jobs=n_jobs, phi="mean")
     truth = None if classes is None else np.unique(classes, return_inverse=True)[1]
@@ -88,14 +85,17 @@ def chain(
 
 def online_labels(matrix: Any, n_clusters: int) -> Any:
     """The labels after the pass of an online start, before any sweep."""
-    from coterie import counts as counts_room
-    from coterie import urns
     from coterie.backends.base import get_backend
     from coterie.start import first_assignment
 
-    counts = counts_room.from_matrix(matrix, "X-DMM's tables").counts
-    urn = urns.finite(n_clusters, 0.1, urns.per_word(0.1, counts.n_words))
-    return first_assignment(counts, urn, "online", KEY, get_backend()).labels
+    return first_assignment(*_given(matrix, n_clusters), "online", KEY, get_backend()).labels
+
+
+def _given(matrix: Any, n_clusters: int) -> tuple[Any, Any]:
+    from coterie import counts, urns
+
+    found = counts.from_matrix(matrix, "X-DMM's tables").counts
+    return found, urns.finite(n_clusters, 0.1, urns.per_word(0.1, found.n_words))
 
 
 def warm_chain(matrix: Any, n_clusters: int, sampler: str, n_sweeps: int, **how: Any) -> Chain:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import lru_cache, partial
 from math import exp
 from statistics import median
@@ -14,30 +15,25 @@ import scipy.sparse as sp
 from ...harness.data import Corpus, cut, load
 from ...harness.probe import Watch
 from ...harness.scores import score
+from ...harness.seeds import over_seeds
 from ...harness.store import Options, Results, Row, say
-from ...harness.systems import Fit, gsdmm, kmeans, lda, possible, xdmm
+from ...harness.systems import SYSTEMS
+from . import show
 from .chains import Chain, chain, end, online_labels, reached, series, warm_chain
-from .tables import (
-    BLOCKED,
-    CORPORA,
-    DRAWN,
-    FREQUENCY,
-    GIBBS,
-    KMEANS,
-    LDA,
-    LEVELS,
-    MEAN,
-    MH,
-    NEAR,
-    ONLINE,
-    PARALLEL,
-    SPAN,
-)
+from .show import BLOCKED, CORPORA, DRAWN, GIBBS, KMEANS, LDA, MEAN, MH, ONLINE, SPAN
 
 SECTIONS = ("nmi", "index", "clusters", "perplexity", "threads", "opened", "baselines")
 TEXTS = {"ohsumed": "ohsumed_all", "reuters": "reuters21578"}
-SWEEPS = {GIBBS: 30, ONLINE: 30, BLOCKED: 30, FREQUENCY: 30, MEAN: 30, MH: 100}
-ONCE = (MEAN, BLOCKED, FREQUENCY)  # at twice the classes only
+RANDOM = dict(sampler=GIBBS, init="random", n_sweeps=30)
+FITS: dict[str, tuple[str, dict[str, Any]]] = {
+    GIBBS: ("gsdmm", RANDOM),
+    ONLINE: ("gsdmm", {**RANDOM, "init": "online"}),
+    BLOCKED: ("gsdmm", dict(sampler=BLOCKED, n_sweeps=30)),
+    show.FREQUENCY: ("gsdmm", RANDOM),
+    MEAN: ("xdmm", dict(sampler=MEAN, n_sweeps=30)),
+    MH: ("xdmm", dict(sampler=MH, n_sweeps=100)),
+}
+ONCE = (MEAN, BLOCKED, show.FREQUENCY)  # at twice the classes only
 MOST_SWEEPS = 2000
 LARGE = 30_000  # texts drawn; the nytimes of the paper has 300,000
 
@@ -66,42 +62,38 @@ class Task(NamedTuple):
     name: str
     times: int
     label: str
-    seed: int
     step: int
     lda_sweeps: int = 0
-
-    @property
-    def system(self) -> str:
-        return {KMEANS: "kmeans", LDA: "lda"}.get(self.label, "gsdmm")
+    seed: int = 0
 
 
 def run(options: Options) -> None:
     results = Results("papers/xdmm", options)
     size = QUICK if options.quick else Size()
-    sections = options.choose(SECTIONS, quick=len(SECTIONS))
-    if "nmi" in sections:
-        results.fill(_scored, _tasks(options.times(size.seeds, size.seeds), size.step))
-    if "index" in sections:
-        for name in CORPORA:
-            results.once(f"index, {name}", partial(_index, name, size))
-    if "clusters" in sections:
-        for k in size.by_k:
-            results.once(f"clusters, {k}", partial(_clusters, k, size))
-    if "perplexity" in sections:
-        for seed in range(options.times(size.chains, size.chains)):
-            results.once(f"perplexity, {SPAN}, {seed}", partial(_perplexity, SPAN, seed, size))
-        results.once(f"perplexity, {DRAWN}, 0", partial(_perplexity, DRAWN, 0, size))
-    if "threads" in sections:
-        for name in ("20ng", SPAN):
-            for sampler in (BLOCKED, MEAN):
-                make = partial(_threads, name, sampler, size)
-                results.once(f"threads, {name}, {sampler}", make)
-    if "opened" in sections:
-        for name in CORPORA:
-            results.once(f"opened, {name}", partial(_opened, name, size))
-    if "baselines" in sections:
-        baselines = _baselines(options.times(size.baselines, size.baselines), size)
-        results.fill(_scored, possible(baselines))
+    for section in options.choose(SECTIONS, quick=len(SECTIONS)):
+        if section == "nmi":
+            results.fill(_scored, _tasks(options.times(size.seeds, size.seeds), size.step))
+        elif section == "baselines":
+            n_runs = options.times(size.baselines, size.baselines)
+            results.fill(_scored, _baselines(n_runs, size))
+        else:
+            for key, make in _once(section, size, options).items():
+                results.once(key, partial(make, size))
+
+
+def _once(section: str, size: Size, options: Options) -> dict[str, Callable[[Size], Row]]:
+    """By the key of a row, what measures it."""
+    if section == "clusters":
+        return {f"clusters, {k}": partial(_clusters, k) for k in size.by_k}
+    if section == "perplexity":
+        n = options.times(size.chains, size.chains)
+        pairs = [*((SPAN, seed) for seed in range(n)), (DRAWN, 0)]
+        return {f"perplexity, {name}, seed {i}": partial(_perplexity, name, i) for name, i in pairs}
+    if section == "threads":
+        each = [(name, sampler) for name in ("20ng", SPAN) for sampler in (BLOCKED, MEAN)]
+        return {f"threads, {name}, {of}": partial(_threads, name, of) for name, of in each}
+    make = {"index": _index, "opened": _opened}[section]
+    return {f"{section}, {name}": partial(make, name) for name in CORPORA}
 
 
 def _texts(name: str, step: int) -> Corpus:
@@ -152,55 +144,40 @@ def drawn(n_docs: int) -> tuple[Any, list[str]]:
 
 def _tasks(n_seeds: int, step: int) -> dict[str, Task]:
     """Table 5, and Figure 4 at K = 2x the classes; corpus by corpus, the longest first."""
-    tasks = [
-        Task(name, times, label, seed, step)
-        for name in sorted(CORPORA, key=lambda name: name != SPAN)
-        for times in (4, 2)
-        for seed in range(n_seeds)
-        for label in SWEEPS
-        if times == 2 or label not in ONCE
-    ]
-    return _keyed(tasks)
+    tasks: dict[str, Task] = {}
+    for name in sorted(CORPORA, key=lambda name: name != SPAN):
+        for times in (4, 2):
+            for label in FITS if times == 2 else [label for label in FITS if label not in ONCE]:
+                task = Task(name, times, label, step)
+                tasks |= over_seeds(show.key(name, times, label), task, n_seeds)
+    return tasks
 
 
 def _baselines(n_seeds: int, size: Size) -> dict[str, Task]:
     """Table 5's k-means, then its LDA, the smallest corpus first."""
-    tasks = [
-        Task(name, times, label, seed, size.step, size.lda_sweeps)
-        for label in (KMEANS, LDA)
-        for name in ("reuters", "20ng", "ohsumed")
-        for times in (2, 4)
-        for seed in range(n_seeds)
-    ]
-    return _keyed(tasks)
-
-
-def _keyed(tasks: list[Task]) -> dict[str, Task]:
-    return {f"nmi, {t.name}, {t.times}, {t.label}, {t.seed}": t for t in tasks}
+    tasks: dict[str, Task] = {}
+    for label in (KMEANS, LDA):
+        for name in ("reuters", "20ng", "ohsumed"):
+            for times in (2, 4):
+                task = Task(name, times, label, size.step, size.lda_sweeps)
+                tasks |= over_seeds(show.key(name, times, label), task, n_seeds)
+    return tasks
 
 
 def _scored(task: Task) -> Row:
-    baseline = task.label in (KMEANS, LDA)
-    texts, classes = (_texts if baseline else _corpus)(task.name, task.step)
+    texts, classes = (_corpus if task.label in FITS else _texts)(task.name, task.step)
     k = task.times * len(set(classes))
-    settings: dict[str, Any] = dict(n_clusters=k, alpha=0.1, beta=0.1, n_jobs=1)
-    settings["n_sweeps"] = SWEEPS.get(task.label, 0)
-    fit: Fit = gsdmm
+    system, settings = "lda", dict[str, Any](alpha=50 / k, beta=0.1, n_sweeps=task.lda_sweeps)
     if task.label == KMEANS:
-        fit, settings = kmeans, dict(n_clusters=k, n_init=1)
-    elif task.label == LDA:
-        fit, settings = lda, dict(n_clusters=k, alpha=50 / k, beta=0.1, n_sweeps=task.lda_sweeps)
-    elif task.label in (MH, MEAN):
-        fit, settings = xdmm, {**settings, "sampler": task.label}
-    elif task.label == BLOCKED:
-        settings["sampler"] = BLOCKED
-    else:
-        settings |= {"sampler": GIBBS, "init": "online" if task.label == ONLINE else "random"}
-        if task.label == FREQUENCY:
-            from coterie import word_beta
+        system, settings = "kmeans", dict(n_init=1)
+    elif task.label in FITS:
+        system, own = FITS[task.label]
+        settings = dict(alpha=0.1, beta=0.1, n_jobs=1) | own
+    if task.label == show.FREQUENCY:
+        from coterie import word_beta
 
-            settings["beta"] = word_beta(texts, mean=0.1, by="frequency")
-    labels, _ = fit(texts, task.seed, Watch(), **settings)
+        settings["beta"] = word_beta(texts, mean=0.1, by="frequency")
+    labels, _ = SYSTEMS[system](texts, task.seed, Watch(), n_clusters=k, **settings)
     found = score(classes, labels.tolist())
     return {"K": k, **{name: round(value, 4) for name, value in found.items()}}
 
@@ -226,7 +203,7 @@ def _index(name: str, size: Size) -> Row:
     n_clusters = len(set(classes))
     sweep = partial(warm_chain, matrix, n_clusters)
     plain = sweep(GIBBS, size.index_sweeps, classes=classes)
-    target = end(plain) - NEAR
+    target = end(plain) - show.NEAR
     chains = {GIBBS: plain, **_rivals(sweep, plain, size.index_sweeps, target=target)}
     n_jobs = os.cpu_count() or 1
     chains[MEAN] = sweep(MEAN, size.index_sweeps, n_jobs=n_jobs, target=target)
@@ -248,7 +225,7 @@ def _rivals(sweep: Any, plain: Chain, n_sweeps: int, **how: Any) -> dict[str, Ch
     return {
         ONLINE: sweep(GIBBS, n_sweeps, start="online", **how),
         MH: sweep(MH, MOST_SWEEPS, max_seconds=sum(plain.seconds), **how),
-        PARALLEL: sweep(BLOCKED, n_sweeps, n_jobs=os.cpu_count() or 1, **how),
+        show.PARALLEL: sweep(BLOCKED, n_sweeps, n_jobs=os.cpu_count() or 1, **how),
     }
 
 
@@ -263,7 +240,7 @@ def _clusters(n_clusters: int, size: Size) -> Row:
     for sampler, of in chains.items():
         row["samplers"][sampler] = {
             "seconds_a_sweep": median(of.seconds[-min(20, len(of.seconds) // 2) :]),
-            "settled": reached(of, target - NEAR),
+            "settled": reached(of, target - show.NEAR),
             "switched": of.drawn.index(MH) + 1 if MH in of.drawn else None,
             "sweeps": len(of.seconds),
             "seconds": sum(of.seconds),
@@ -280,9 +257,9 @@ def _perplexity(name: str, seed: int, size: Size) -> Row:
     chains = {GIBBS: plain, **_rivals(sweep, plain, size.sweeps)}
     target = min(end(chains[label]) for label in (GIBBS, MH))
     row: Row = {"K": size.k, "n_docs": matrix.shape[0], "chains": {}}
-    row["perplexities"] = [exp(-target) * level for level in LEVELS]
+    row["perplexities"] = [exp(-target) * level for level in show.LEVELS]
     for label, of in chains.items():
-        levels = [reached(of, target - float(np.log(level))) for level in LEVELS]
+        levels = [reached(of, target - float(np.log(level))) for level in show.LEVELS]
         row["chains"][label] = {
             "seconds": sum(of.seconds),
             "sweeps": len(of.seconds),
