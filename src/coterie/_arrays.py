@@ -16,6 +16,8 @@ from scipy import sparse
 
 from coterie.errors import InvalidInput
 
+STEP = 2.0**-14  # vectors of documents are multiples of this, so that their sums are exact
+
 
 def plain(value: Any, what: str) -> npt.NDArray[Any]:
     """An ordinary array in this machine's byte order; not a copy where it is one already.

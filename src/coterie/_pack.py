@@ -8,6 +8,7 @@ compared with them.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from coterie._arrays import STEP
 from coterie.counts import Corpus, Counts, check_totals
 from coterie.errors import InvalidInput, ModelFileError
 from coterie.frozen import flags_of
 from coterie.kernels import tally as tally_kernels
 from coterie.model import Model, SeedClusters
 from coterie.state import from_labels, word_counts
-from coterie.urns import NO_CAP, Urn, changed, check_room, flat, process
+from coterie.urns import NO_CAP, RHO, Urn, changed, check_room, flat, process
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -41,7 +43,7 @@ _SEEDS: dict[str, Any] = {
     "seed_cluster": np.int64,
 }
 _RELATED: dict[str, Any] = {"relate_ptr": np.int64, "relate_word": np.int32}
-_MOST = {"burst": 1.0, "size_prior": 1e100, "open_weight": 1e100}  # as far as alpha may go
+_MOST = {"burst": 1.0, "size_prior": 1e100, "open_weight": 1e100, "kappa": 1e6, "rho": 1e6}
 _MAX_BETA = 1e9
 _PER_ROW: dict[str, Any] = {
     "labels": np.int64,
@@ -68,6 +70,9 @@ def model_arrays(model: Model) -> Arrays:
         arrays["seed_text"] = _as_bytes([model.seeds.names, model.seeds.unknown])
     if urn.relations.promotion:
         arrays |= {name: flat(urn)[name] for name in _RELATED}
+    if model.n_dimensions:
+        mean = np.zeros(model.n_dimensions) if model.mean is None else model.mean
+        arrays |= {"vector_sums": frozen.sums, "vector_mean": mean}
     return arrays
 
 
@@ -81,6 +86,8 @@ def urn_numbers(model: Model) -> dict[str, Any]:
         "cap": urn.sizes.cap,
         "one": urn.words.one,
         "promotion": urn.relations.promotion,
+        "kappa": urn.location.kappa,
+        "rho": urn.location.rho,
     }
 
 
@@ -113,7 +120,8 @@ def read_model(
         urn, seeds = _seeds(path, urn, arrays, n_clusters)
     if urn.relations.promotion:
         urn = _relations(path, urn, arrays)
-    model = Model.make(urn, size, total, ptr, cluster, held, words, seeds)
+    sums, mean = _vectors(path, urn, arrays, n_clusters)
+    model = replace(Model.make(urn, size, total, ptr, cluster, held, words, seeds, sums), mean=mean)
     found = size > 0
     if seeds is not None:
         found[seeds.cluster] = True
@@ -164,11 +172,16 @@ def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clu
     numbers: dict[str, Any] = {
         name: saved.get(name) for name in ("burst", "size_prior", "open_weight")
     }
-    known = {"one": 1, "promotion": 0, **saved}  # models of version 0.1 have neither
+    numbers |= {
+        "kappa": saved.get("kappa", 0.0),
+        "rho": saved.get("rho", RHO),
+    }  # not in version 0.1
+    known = {"one": 1, "promotion": 0, **saved}  # nor these
     whole: dict[str, Any] = {name: known.get(name) for name in ("cap", "one", "promotion")}
     sane = (
         all(isinstance(v, float | int) and 0 <= v <= _MOST[name] for name, v in numbers.items())
         and numbers["burst"] in (0, 1)
+        and numbers["rho"] > 0
         and all(isinstance(v, int) and 0 <= v <= NO_CAP for v in whole.values())
         and n_clusters <= whole["cap"]
         and 0 < whole["one"] < 2**31
@@ -215,6 +228,29 @@ def _relations(path: Path, urn: Urn, arrays: Arrays) -> Urn:
     if not ok:
         raise damaged(path, "its related words do not fit together")
     return changed(urn, relate_ptr=ptr, relate_word=word)
+
+
+def _vectors(
+    path: Path, urn: Urn, arrays: Arrays, n_clusters: int
+) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64] | None]:
+    """Sums of vectors, and the mean of the raw ones, where the model has any."""
+    if not urn.location.kappa and "vector_sums" not in arrays:
+        return None, None
+    sums, mean = (arrays.get(name, np.zeros(0)) for name in ("vector_sums", "vector_mean"))
+    ok = (
+        sums.dtype == mean.dtype == np.float64
+        and sums.ndim == 2
+        and len(sums) == n_clusters
+        and 0 < sums.shape[1] == mean.size
+        and mean.ndim == 1
+        and bool(np.isfinite(mean).all() and (np.abs(sums) <= 2.0**38).all())
+        and bool((sums == np.rint(sums / STEP) * STEP).all())
+        and urn.location.kappa > 0.0
+        and not urn.relations.promotion
+    )
+    if not ok:
+        raise damaged(path, "its vectors do not fit together")
+    return sums, mean
 
 
 def _are(arrays: Arrays, kinds: dict[str, Any]) -> bool:
@@ -309,7 +345,15 @@ def corpus_arrays(corpus: Corpus) -> Arrays:
         "doc_word": counts.word,
         "doc_tally": counts.tally,
         "doc_weight": counts.weight,
+        **_stored_vectors(counts),
     }
+
+
+def _stored_vectors(counts: Counts) -> Arrays:
+    """Vectors as whole numbers of steps; they fit int16, since none is longer than 1."""
+    if not counts.vectors.shape[1]:
+        return {}
+    return {"doc_vector": np.rint(counts.vectors / STEP).astype(np.int16)}
 
 
 def read_corpus(
@@ -345,6 +389,12 @@ def read_corpus(
         raise damaged(path, "its documents do not fit together")
     length = np.add.reduceat(tally, ptr[:-1], dtype=np.int64)
     corpus = Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
+    if model.n_dimensions:
+        stored = arrays.get("doc_vector", np.zeros(0))
+        if stored.dtype != np.int16 or stored.shape != (weight.size, model.n_dimensions):
+            raise damaged(path, "its documents have no vectors")
+        vectors = (stored * np.float32(STEP)).astype(np.float32)
+        corpus = corpus._replace(counts=corpus.counts._replace(vectors=vectors))
     if not _makes(model, corpus, per_row, promoting):
         raise damaged(path, "its counts are not those of its documents")
     return corpus
@@ -382,4 +432,5 @@ def _makes(model: Model, corpus: Corpus, per_row: Arrays, promoting: Any) -> boo
         and np.array_equal(ptr, frozen.ptr)
         and np.array_equal(cluster, frozen.cluster)
         and np.array_equal(held, frozen.held)
+        and np.array_equal(state.sums[slot_of], frozen.sums)
     )

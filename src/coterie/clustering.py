@@ -19,6 +19,7 @@ from coterie._sentence import counted
 from coterie.counts import Corpus
 from coterie.describing import cluster_names, most_typical
 from coterie.errors import InvalidInput
+from coterie.locating import Embedding, restored
 from coterie.model import Model
 from coterie.report.clean import printable
 from coterie.sampler import Stop
@@ -59,11 +60,13 @@ class Explanation(NamedTuple):
     words: list[tuple[str, float]]  # contribution of each known word, largest first
     sizes: float  # contribution of the clusters' sizes and lengths
     total: float  # log odds of the cluster against the runner-up
+    vector: float = 0.0  # contribution of the text's vector
 
     def __str__(self) -> str:
         """The explanation as a few lines of text."""
         lines = [f"cluster {self.cluster} rather than {self.runner_up}: {self.total:+.2f} nats"]
         lines += [f"  {value:+7.2f}  {printable(word)}" for word, value in self.words]
+        lines += [f"  {self.vector:+7.2f}  (meaning of the text as a whole)"] if self.vector else []
         return "\n".join([*lines, f"  {self.sizes:+7.2f}  (sizes of the clusters)"])
 
 
@@ -86,6 +89,7 @@ class Clustering:
     promoting: Any = field(
         default=None, repr=False
     )  # rows x words, sparse: which words promote others
+    embedding: Embedding | None = field(default=None, repr=False)  # None: words only
     stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
 
     @property
@@ -178,12 +182,12 @@ class Clustering:
 
     def predict(self, texts: Sequence[str]) -> Labels:
         """Return the cluster of each new text; -1 if the model knows none of its words."""
-        corpus = self.vectorizer.encode(_texts(texts))
+        corpus = self._encode(_texts(texts))
         return corpus.per_row(self.model.predict(corpus.counts), -1)
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
         """Return p(cluster | text), texts x clusters; all 0 for texts without known words."""
-        corpus = self.vectorizer.encode(_texts(texts))
+        corpus = self._encode(_texts(texts))
         out = np.zeros((corpus.doc_of_row.size, self.n_clusters))
         out[corpus.doc_of_row >= 0] = self.model.probabilities(corpus.counts)
         return out
@@ -198,16 +202,26 @@ class Clustering:
             )
         else:
             text, what = self.rows.texts[row], f"Row {row}"
-        counts = self.vectorizer.encode([text]).counts
+        counts = self._encode([text]).counts
         if counts.n_docs == 0:
             raise InvalidInput(
                 f"{what} has no word the model knows, so there is nothing to explain."
             )
-        best, second, per_word, rest = self.model.explain(counts)
+        best, second, per_word, sizes, vector = self.model.explain(counts)
         ids = counts.word[np.argsort(-np.abs(per_word), kind="stable")]
         values = per_word[np.argsort(-np.abs(per_word), kind="stable")]
         words = [(self.vectorizer.words[w], float(v)) for w, v in zip(ids, values, strict=True)]
-        return Explanation(best, second, words, rest, float(per_word.sum()) + rest)
+        total = float(per_word.sum()) + sizes + vector
+        return Explanation(best, second, words, sizes, total, vector)
+
+    def _encode(self, texts: list[str]) -> Corpus:
+        """New texts as the model knows them: words, and vectors if it has any."""
+        corpus = self.vectorizer.encode(texts)
+        if self.embedding is None or not self.model.n_dimensions:
+            return corpus
+        vectors = self.embedding.again(texts, None, len(texts), "predict")
+        vectors = np.ascontiguousarray(vectors[corpus.doc_of_row >= 0])
+        return corpus._replace(counts=corpus.counts._replace(vectors=vectors))
 
     def seed_report(self) -> SeedReport:
         """Report what became of each seed: its texts, words gained and lost, and the new clusters."""
@@ -302,6 +316,7 @@ class Clustering:
                 "seconds": self.seconds,
                 "column": None if self.rows.column is None else str(self.rows.column),
                 "ids": self.rows.id_column,
+                "embedder": None if self.embedding is None else self.embedding.identity,
             },
             model=self.model,
             per_row={"labels": self.labels, **self._row_values},
@@ -337,6 +352,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             seconds=float(fitted["seconds"]),
             corpus=saved.corpus,
             promoting=saved.promoting,
+            embedding=restored(saved.model.mean, fitted.get("embedder")),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None

@@ -23,6 +23,11 @@ class Frozen(NamedTuple):
     cluster: npt.NDArray[np.int32]
     held: npt.NDArray[np.int32]  # n_kw > 0
     gain: npt.NDArray[np.float64]  # ln(1 + n_kw / b_w)
+    sums: npt.NDArray[
+        np.float64
+    ]  # (clusters, dimensions) sums of vectors; none where they do not count
+    centre: npt.NDArray[np.float32]  # (dimensions, clusters) the same, to read from
+    norm: npt.NDArray[np.float64]  # (clusters,) |S_k|^2
 
 
 class LeaveOut(NamedTuple):

@@ -10,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from coterie import _allowed, fitting
@@ -18,8 +19,10 @@ from coterie._sentence import Name, Sentence, counted, parameter
 from coterie.backends import sampler_names
 from coterie.clustering import ADDED, Clustering, Setting
 from coterie.counts import Counts
+from coterie.embedders import Embedder, resolve
 from coterie.errors import InvalidInput, concerning
 from coterie.frozen import promoting_words
+from coterie.locating import Embedding
 from coterie.sampler import Event, Run
 from coterie.seeds import EncodedSeeds, Seeds, read
 from coterie.text import readers
@@ -37,6 +40,7 @@ ALLOWED: dict[str, Rule] = {
     "random_state": whole(0),
     "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
     "max_time": either(nothing, number(0.0, inclusive=False)),
+    "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
     "sampler": one_of("auto", *sampler_names()),
     "checkpoint": either(nothing, _allowed.path),
     "callbacks": _allowed.callables,
@@ -44,6 +48,7 @@ ALLOWED: dict[str, Rule] = {
 }
 SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, 0.2, 40, 2e-4
+DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
     "seeds": None,
@@ -52,6 +57,7 @@ MODEL_DECIDES: dict[str, Any] = {
     "alpha": ALPHA,
     "beta": BETA,
     "n_sweeps": SWEEPS,
+    "kappa": "auto",
 }
 
 
@@ -67,6 +73,8 @@ def cluster(
     alpha: float = ALPHA,
     beta: float = BETA,
     n_sweeps: int = SWEEPS,
+    embedder: Any = "auto",
+    kappa: float | str = "auto",
     sampler: str = "auto",
     tokenizer: Any = None,
     language: str | None = "auto",
@@ -112,6 +120,12 @@ def cluster(
         Pseudo-occurrences of every word in every cluster. A larger value gives fewer, broader clusters.
     n_sweeps : int
         Maximum number of passes over the texts. It stops earlier when nothing improves any more.
+    embedder : "auto", None, str, path or callable
+        Use vectors of the texts together with their words, so that texts which say the same thing in
+        different words come together. "auto" is the table of token vectors that is installed with
+        coterie. None or "none": words only. See `coterie.embedders.resolve` for the others.
+    kappa : float or "auto"
+        How much the vectors count; "auto" learns it from the texts.
     sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
         How the clusters are drawn, as in `GSDMM`.
     tokenizer : Tokenizer or CountVectorizer-like object
@@ -138,7 +152,7 @@ def cluster(
     callbacks : list of callables
         Called after every sweep. `coterie.Progress()` shows a progress bar.
     on_stage : callable
-        Called with "reading", "words", "sampling" and "settling" when each of them begins.
+        Called with "reading", "vectors", "words", "sampling" and "settling" when each of them begins.
 
     Examples
     --------
@@ -152,12 +166,17 @@ def cluster(
     _allowed.check("cluster", ALLOWED, {name: given[name] for name in ALLOWED})
     estimator = _estimator(given)
     topics = _topics(estimator, seeds, seed_weight)  # a mistake in them shows before a file is read
+    source = _embedder(estimator)
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
-    enter("words")
+    enter("vectors" if source is not None else "words")
+    embedding, vectors = None, None
+    if source is not None:
+        embedding, vectors = Embedding.of_texts(source, rows.texts)
+        enter("words")
     vectorizer, corpus, notes = Vectorizer.learn(
-        rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates
+        rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors
     )
     if rows.n_missing:
         notes.append(f"{counted(rows.n_missing, 'row')} without text: cluster -1.")
@@ -186,17 +205,18 @@ def cluster(
     return Clustering(
         rows=rows,
         vectorizer=vectorizer,
-        model=fitted.model,
+        model=replace(fitted.model, mean=None if embedding is None else embedding.mean),
         labels=corpus.per_row(fitted.labels, -1),
         trace=fitted.run.trace,
         notes=[*rows.notes, *notes],
-        settings=_settings(estimator, fitted.run, model is None, n_clusters is None),
+        settings=_settings(estimator, fitted.run, source, model is None, n_clusters is None),
         agreement=fitted.agreement,
         converged=fitted.run.converged,
         reason=fitted.run.reason,
         stop=fitted.run.stop,
         seconds=time.perf_counter() - began,
         corpus=corpus,
+        embedding=embedding,
         promoting=promoting_words(corpus, fitted.flag) if promotes else None,
     )
 
@@ -216,7 +236,7 @@ def _estimator(given: dict[str, Any]) -> Any:
     how |= {"sampler": given["sampler"]} if given["sampler"] != "auto" else {}
     model = given["model"]
     if model is None:
-        like = {name: given[name] for name in ("alpha", "beta", "n_sweeps", "tie_duplicates")}
+        like = {name: given[name] for name in DEFAULT_TAKES}
         made: Any = GSDMM(tol=TOL, random_state=given["random_state"], **like, **how)
     elif not isinstance(model, BaseMixture):
         raise InvalidInput(
@@ -231,6 +251,14 @@ def _estimator(given: dict[str, Any]) -> Any:
         made._check()
     made.callbacks = [*(made.callbacks or ()), *given["callbacks"]]
     return made
+
+
+def _embedder(estimator: Any) -> Embedder | None:
+    """What makes vectors of the texts, if anything; a mistake shows before a file is read."""
+    with concerning("embedder"):
+        found = resolve(getattr(estimator, "embedder", None))
+    unfit = estimator.sampler in ("metropolis", "uncollapsed", "em")
+    return None if unfit and getattr(estimator, "embedder", None) == "auto" else found
 
 
 def _check_undecided(given: dict[str, Any], name: str) -> None:
@@ -333,7 +361,9 @@ def _about_cap(fitted: fitting.Fitted, task: fitting.Task) -> list[str]:
     ]
 
 
-def _settings(estimator: Any, run: Run, is_default: bool, auto_cap: bool) -> list[Setting]:
+def _settings(
+    estimator: Any, run: Run, source: Embedder | None, is_default: bool, auto_cap: bool
+) -> list[Setting]:
     """What was decided, by whom, and what it means."""
     stopped = {"sweeps": "as many as allowed", "settled": "nothing improved any more"}.get(
         run.stop.kind, run.stop.words
@@ -361,6 +391,7 @@ def _settings(estimator: Any, run: Run, is_default: bool, auto_cap: bool) -> lis
             f"{sizes.open_weight or sizes.prior:g}",
             "how readily a text opens a cluster of its own",
         ),
+        *_about_kappa(run, source),
         Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),
         Setting(
             "seed",
@@ -368,3 +399,12 @@ def _settings(estimator: Any, run: Run, is_default: bool, auto_cap: bool) -> lis
             "the same clusters for the same texts, settings and version",
         ),
     ]
+
+
+def _about_kappa(run: Run, source: Embedder | None) -> list[Setting]:
+    """How much the vectors count, and whose they are."""
+    if source is None:
+        return []
+    why = f"how much the vectors of {source.name} count beside the words"
+    why += "; learned" if run.learned else ""
+    return [Setting("kappa", f"{run.urn.location.kappa:g}", why)]

@@ -44,6 +44,7 @@ class Model:
     words: list[str] | None
     seeds: SeedClusters | None = None
     backend: str = "auto"  # where it scores
+    mean: Floats | None = None  # of the raw vectors it was fitted on, to be removed from new ones
 
     @staticmethod
     def make(
@@ -55,6 +56,7 @@ class Model:
         held: Any,
         words: Any,
         seeds: SeedClusters | None = None,
+        sums: Floats | None = None,
     ) -> Model:
         """Put a model together from plain arrays."""
         rate = np.repeat(urn.words.unit / urn.words.beta, np.diff(ptr))
@@ -62,7 +64,10 @@ class Model:
         prior = np.full(size.size, urn.sizes.prior)
         if seeds is not None:
             prior[seeds.cluster] = urn.seeds.weight
-        return Model(urn, Frozen(size, prior, total, ptr, cluster, held, gain), words, seeds)
+        sums = np.zeros((size.size, 0)) if sums is None else sums
+        vectors = sums, np.ascontiguousarray(sums.T, np.float32), (sums**2).sum(axis=1)
+        frozen = Frozen(size, prior, total, ptr, cluster, held, gain, *vectors)
+        return Model(urn, frozen, words, seeds)
 
     @staticmethod
     def freeze(
@@ -89,7 +94,8 @@ class Model:
         if urn.seeds.weight.size:
             of_seed = cluster_of[: urn.seeds.weight.size].astype(np.int64)
             seeds = SeedClusters(tuple(names), of_seed, tuple(map(tuple, unknown)))
-        return Model.make(urn, size, total, ptr, cluster, held, words, seeds), cluster_of
+        sums = state.sums[by_size]
+        return Model.make(urn, size, total, ptr, cluster, held, words, seeds, sums), cluster_of
 
     def slots(self, labels: Ints) -> npt.NDArray[np.int32]:
         """Slots to count these labels in: the seeds first, then the other clusters in use."""
@@ -106,6 +112,11 @@ class Model:
     def n_clusters(self) -> int:
         """Clusters in use."""
         return int(self.frozen.size.size)
+
+    @property
+    def n_dimensions(self) -> int:
+        """Numbers per document vector; 0 if the model knows words only."""
+        return int(self.frozen.sums.shape[1])
 
     @property
     def n_words(self) -> int:
@@ -195,7 +206,7 @@ class Model:
         self._for_chunks(counts, None, False, n_jobs, take)
         return out
 
-    def explain(self, counts: Counts) -> tuple[int, int, Floats, float]:
+    def explain(self, counts: Counts) -> tuple[int, int, Floats, float, float]:
         """For one document: its cluster, the runner-up, and the log-ratio of the two in parts.
 
         The parts are one a distinct word, and one for the clusters' sizes. A word's part is the
@@ -222,8 +233,19 @@ class Model:
         total = scores[0, best] - scores[0, second]
         weight = np.log(f.size[[best, second]] + f.prior[[best, second]])
         size = float(weight[0] - weight[1])
-        per_word += (total - size - per_word.sum()) * counts.tally / counts.length[0]
-        return best, second, per_word, size
+        vector = self._vector_nats(counts, [best, second])
+        rest = total - size - vector - per_word.sum()
+        per_word += rest * counts.tally / counts.length[0]
+        return best, second, per_word, size, vector
+
+    def _vector_nats(self, counts: Counts, clusters: list[int]) -> float:
+        """How much the first document's vector favours the first of two clusters, in nats."""
+        if not self.n_dimensions or not counts.vectors.shape[1]:
+            return 0.0
+        (kappa, rho), sums = self.urn.location, self.frozen.sums[clusters]
+        lengths = [(s**2).sum(axis=1) for s in (sums, sums + counts.vectors[0])]
+        before, after = (np.sqrt(rho**2 + length) for length in lengths)
+        return float(kappa * ((after - before) @ [1.0, -1.0]))
 
     def outlier_scores(
         self, counts: Counts, leave_out: LeaveOut | None = None, n_jobs: int | None = None

@@ -39,7 +39,8 @@ def score(
         base = np.empty(n_clusters)
         given = np.zeros(urn.words.beta.size if flag.size else 0, np.int64)
         own = leave_out.cluster[rows]
-        fixed.score(counts, urn, frozen, rows, own, flag, given, at_mean, scores, base)
+        dot = np.empty(n_clusters, np.float32)
+        fixed.score(counts, urn, frozen, rows, own, flag, given, at_mean, scores, base, dot)
         take(rows, scores)
 
     n_threads = threads(n_jobs)

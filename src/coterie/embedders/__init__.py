@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from coterie._arrays import STEP
 from coterie._sentence import Sentence, parameter
 from coterie.embedders import _models, _table, _words
 from coterie.embedders._base import Embedder, Progress
-from coterie.embedders._prepare import STEP, check_vectors, prepare
+from coterie.embedders._prepare import check_vectors, prepare
 from coterie.errors import InvalidInput
 
 __all__ = [

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._arrays import plain
+from coterie._arrays import STEP, plain
 from coterie._sentence import Sentence, parameter
 from coterie.embedders._base import Vectors
 from coterie.errors import InvalidInput
 
-STEP = 2.0**-14  # what vectors are multiples of
 _BLOCK = 4096  # rows at a time
 _BITS = 2.0**24  # per part of a number, in the exact sum: whole numbers add up exactly to 2**53
 _SAME = 2.0**-20  # a row that is closer to the mean, relative to its length, is the mean

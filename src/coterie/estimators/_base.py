@@ -6,6 +6,7 @@ import os
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie import _allowed, _rng, fitting, io, metrics, sampler, urns
+from coterie import _allowed, _rng, fitting, io, locating, metrics, sampler, urns
 from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
 from coterie._arrays import plain
 from coterie._sentence import counted, parameter
@@ -37,6 +38,9 @@ from coterie.urns import Urn
 
 MIN_BETA, MAX_BETA = 1e-100, 1e9  # outside this range, 1 + n / beta loses precision in float64
 
+LOCATION: dict[str, Rule] = {
+    "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
+}
 COMMON: dict[str, Rule] = {
     "beta": _allowed.per_word(MIN_BETA, MAX_BETA),
     "n_sweeps": whole(1),
@@ -71,6 +75,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         y: Any = None,
         sample_weight: npt.ArrayLike | None = None,
         vocabulary: list[str] | None = None,
+        embeddings: npt.ArrayLike | None = None,
     ) -> Self:
         """Cluster documents.
 
@@ -83,17 +88,24 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             A document of weight 3 counts as three identical documents that always share a cluster.
         vocabulary : list of str
             The word of each column, if X is a matrix.
+        embeddings : array, one row per document
+            Vectors of the documents, to be used together with their words. They are centred and scaled
+            to length 1. With `embedder=` they are made from the texts.
         """
         before = dict(self.__dict__)
         try:
-            return self._fit(X, sample_weight, vocabulary)
+            return self._fit(X, sample_weight, vocabulary, embeddings)
         except BaseException:  # a failed fit leaves the earlier fit unchanged
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
     def _fit(
-        self, X: Any, sample_weight: npt.ArrayLike | None, vocabulary: list[str] | None
+        self,
+        X: Any,
+        sample_weight: npt.ArrayLike | None,
+        vocabulary: list[str] | None,
+        embeddings: npt.ArrayLike | None,
     ) -> Self:
         owner = f"{type(self).__name__}.fit"
         self._check()
@@ -109,31 +121,44 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        embedding, vectors = _read.embed(self, kind, X, embeddings)
         with concerning("X"):
-            corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates)
+            corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates, vectors)
         with concerning("vocabulary"):
             words = self._words(kind, words, vocabulary, corpus.counts.n_words)
         fitted = fitting.fit(self._task(corpus, words, kind))
         self._learnt_from = kind
+        self._embedding = embedding
         self._set(corpus, fitted)
         weightless = _weightless_rows(corpus, sample_weight)
         if weightless.any():
-            self.labels_[weightless] = self.predict(X)[weightless]
+            self.labels_[weightless] = self.predict(X, embeddings=embeddings)[weightless]
         return self
 
-    def predict(self, X: Any, *, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+    def predict(
+        self,
+        X: Any,
+        *,
+        rows: npt.ArrayLike | None = None,
+        embeddings: npt.ArrayLike | None = None,
+    ) -> npt.NDArray[np.int64]:
         """Return the most probable cluster of each document; -1 for documents without a known word.
 
         A document gets the same label whether it is predicted alone or together with others. If X
         holds documents that the model was fitted on, pass their row numbers as `rows`: each document
         is then left out of the counts when its own cluster is predicted.
         """
-        corpus = self._encode(X, "predict")
+        corpus = self._encode(X, "predict", embeddings)
         own = self._own(corpus, rows)
         return corpus.per_row(self.model_.predict(corpus.counts, own, self.n_jobs), -1)
 
     def predict_proba(
-        self, X: Any, *, rows: npt.ArrayLike | None = None, method: str = "nb"
+        self,
+        X: Any,
+        *,
+        rows: npt.ArrayLike | None = None,
+        method: str = "nb",
+        embeddings: npt.ArrayLike | None = None,
     ) -> npt.NDArray[np.float64]:
         """Return p(cluster | document), documents x clusters; all 0 for documents without known words.
 
@@ -147,7 +172,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             raise InvalidInput(
                 parameter("rows", owner) + " needs method='nb': 'sw' cannot leave documents out."
             )
-        corpus = self._encode(X, "predict_proba")
+        corpus = self._encode(X, "predict_proba", embeddings)
         out = np.zeros((corpus.doc_of_row.size, self.model_.n_clusters))
         if method == "sw":
             known = self.model_.word_sums(corpus.counts)
@@ -156,20 +181,22 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         out[corpus.doc_of_row >= 0] = known
         return out
 
-    def transform(self, X: Any, method: str = "nb") -> npt.NDArray[np.float64]:
+    def transform(
+        self, X: Any, method: str = "nb", embeddings: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.float64]:
         """Represent documents by their cluster probabilities (the same as `predict_proba`)."""
-        return self.predict_proba(X, method=method)
+        return self.predict_proba(X, method=method, embeddings=embeddings)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood per document (higher is better), ignoring those without words."""
-        counts = self._encode(X, "score").counts
+        counts = self._encode(X, "score", with_vectors=False).counts
         return (
             float(self.model_.log_likelihood(counts, self.n_jobs).mean()) if counts.n_docs else 0.0
         )
 
     def perplexity(self, X: Any) -> float:
         """Return exp(-mean log-likelihood per word), with theta and phi at their posterior means."""
-        counts = self._encode(X, "perplexity").counts
+        counts = self._encode(X, "perplexity", with_vectors=False).counts
         if counts.n_docs == 0:
             raise InvalidInput(
                 f"{type(self).__name__}.perplexity needs at least one document with a word the model knows."
@@ -287,11 +314,28 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             urns.check_room(urn, counts)
         with concerning("init"):
             plan = self._plan(corpus)
+        if counts.vectors.shape[1]:
+            urn, plan = self._locate(urn, plan)
         return fitting.Task(counts, urn, plan, words, seeds, self.backend)
+
+    def _locate(self, urn: Urn, plan: sampler.Plan) -> tuple[Urn, sampler.Plan]:
+        """The urn in which document vectors count, and the plan that learns how much."""
+        if urn.relations.promotion:
+            raise InvalidInput(
+                f"{type(self).__name__} cannot use document vectors and word_vectors together."
+                " Leave one of them out."
+            )
+        kappa = getattr(self, "kappa", "auto")
+        if isinstance(kappa, str):
+            return urns.located(urn, locating.START_KAPPA), plan._replace(
+                steps=[locating.Calibrate()]
+            )
+        return urns.located(urn, kappa), plan
 
     def _set(self, corpus: Corpus, fitted: fitting.Fitted) -> None:
         run = fitted.run
-        self.model_ = fitted.model
+        mean = None if self._embedding is None else self._embedding.mean
+        self.model_ = replace(fitted.model, mean=mean)
         self.labels_ = corpus.per_row(fitted.labels, -1)
         self.trace_ = run.trace
         self.converged_, self.stop_reason_ = run.converged, run.reason
@@ -394,7 +438,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             return [str(name) for name in self.feature_names_in_]
         return learnt
 
-    def _encode(self, X: Any, method: str) -> Corpus:
+    def _encode(
+        self, X: Any, method: str, embeddings: Any = None, *, with_vectors: bool = True
+    ) -> Corpus:
         check_is_fitted(self)
         self._check("n_jobs")  # it may have changed since fit
         owner = f"{type(self).__name__}.{method}"
@@ -404,7 +450,10 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
                 X = validate_data(
                     self, X, accept_sparse="csr", ensure_all_finite=False, reset=False
                 )
-            return _read.encode(kind, X, owner, self.model_.words, self._learnt_from)
+            corpus = _read.encode(kind, X, owner, self.model_.words, self._learnt_from)
+        if not with_vectors:
+            return corpus
+        return _read.located(self, corpus, kind, X, embeddings, owner)
 
     def _check(self, *names: str) -> None:
         """Check the values of these parameters, or of all if none are named."""

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie import _arrays, counts
+from coterie import _arrays, counts, embedders, locating
+from coterie._sentence import parameter
 from coterie._sparse import as_csr
 from coterie.counts import Corpus
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, concerning
 from coterie.text import vocabulary
 
 
@@ -76,22 +77,73 @@ def _has_words(row: Any) -> bool:
 
 
 def learn(
-    kind: str, X: Any, owner: str, sample_weight: npt.ArrayLike | None, tie: bool
+    kind: str,
+    X: Any,
+    owner: str,
+    sample_weight: npt.ArrayLike | None,
+    tie: bool,
+    vectors: npt.NDArray[np.float32] | None = None,
 ) -> tuple[Corpus, list[str] | None]:
     """A corpus to fit, and its words where they are known."""
     words: list[str] | None = None
     if kind == "tokens":
         (ptr, ids), words = vocabulary.learn(X, owner)
-        corpus = counts.from_ids(ptr, ids, len(words), owner, sample_weight, tie)
+        corpus = counts.from_ids(ptr, ids, len(words), owner, sample_weight, tie, vectors)
     else:
         if kind == "texts":
             X, words = vocabulary.count_texts(X, None)
-        corpus = counts.from_matrix(X, owner, sample_weight, tie)
+        corpus = counts.from_matrix(X, owner, sample_weight, tie, vectors)
     if corpus.counts.n_docs == 0:
         raise InvalidInput(
             f"No document of {owner} has a word and a weight above zero: there is nothing to cluster."
         )
     return corpus, words
+
+
+def embed(
+    estimator: Any, kind: str, X: Any, given: Any
+) -> tuple[locating.Embedding | None, npt.NDArray[np.float32] | None]:
+    """How the documents to fit get vectors, and these: given, from the texts, or none."""
+    if given is not None:
+        with concerning("embeddings"):
+            return locating.Embedding.of_array(given, _n_rows(X))
+    spec = getattr(estimator, "embedder", None)
+    with concerning("embedder"):
+        embedder = embedders.resolve(spec)
+        if embedder is None:
+            return None, None
+        texts = _texts(kind, X)
+        if texts is None:
+            raise InvalidInput(
+                parameter("embedder", type(estimator).__name__)
+                + " needs texts or token lists, and X is a matrix; pass the vectors of its rows as"
+                " embeddings= instead."
+            )
+    return locating.Embedding.of_texts(embedder, texts)
+
+
+def located(estimator: Any, corpus: Corpus, kind: str, X: Any, given: Any, owner: str) -> Corpus:
+    """The corpus to score with the vectors of its documents, if the model knows vectors."""
+    if not estimator.model_.n_dimensions:
+        if given is not None and estimator._embedding is None:
+            raise InvalidInput(
+                parameter("embeddings", owner)
+                + " cannot be used: the model was fitted without any."
+            )
+        return corpus
+    vectors = estimator._embedding.again(_texts(kind, X), given, _n_rows(X), owner)
+    vectors = np.ascontiguousarray(vectors[corpus.doc_of_row >= 0])
+    return corpus._replace(counts=corpus.counts._replace(vectors=vectors))
+
+
+def _texts(kind: str, X: Any) -> list[str] | None:
+    if kind == "texts":
+        return list(X)
+    return [" ".join(map(str, row)) for row in X] if kind == "tokens" else None
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def encode(

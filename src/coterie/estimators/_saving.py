@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie import io
+from coterie import io, locating
 from coterie._pack import damaged
 from coterie.errors import InvalidInput
 from coterie.estimators import _prior_knowledge
@@ -31,6 +31,7 @@ def pack(estimator: Any) -> io.Saved:
             "n_features_in": estimator.n_features_in_,
             "learnt_from": estimator._learnt_from,
             "feature_names_in": _plain(getattr(estimator, "feature_names_in_", None)),
+            "embedder": None if estimator._embedding is None else estimator._embedding.identity,
             "related": _prior_knowledge.related_to_json(getattr(estimator, "related_", None)),
         },
         model=estimator.model_,
@@ -63,6 +64,7 @@ def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
             made.model_.urn, saved.fitted.get("related")
         )
     made._training = None
+    made._embedding = locating.restored(made.model_.mean, saved.fitted.get("embedder"))
     had = {"seeds": made.model_.seeds, "word_vectors": saved.promoting}
     known = [name for name in PRIOR_KNOWLEDGE if had[name] is not None]
     if not names.issuperset(known):
@@ -75,7 +77,7 @@ def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
 
 def _kept(name: str, value: Any) -> Any:
     """A parameter as a saved model keeps it; None where it has no short, plain form, or may not."""
-    if name == "word_vectors" or not _may_keep(name, value):
+    if name in ("word_vectors", "embedder") or not _may_keep(name, value):
         return None  # vectors may be gigabytes, and the urn has their relations
     plain = _plain(value)
     return plain if len(json.dumps(plain)) <= MOST_JSON else None

@@ -11,7 +11,7 @@ from coterie import urns
 from coterie._allowed import number, whole
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.estimators._base import BaseMixture
+from coterie.estimators._base import LOCATION, BaseMixture
 
 
 class GSDMM(BaseMixture):
@@ -27,6 +27,13 @@ class GSDMM(BaseMixture):
         Pseudo-documents in every cluster; 0 means an emptied cluster never comes back.
     beta : float or array, one a word
         Pseudo-occurrences of every word in every cluster. Larger: fewer, broader clusters.
+    embedder : str, path or callable, optional
+        Use vectors of the documents together with their words. "auto" is the table of token vectors that
+        is installed with coterie; see `coterie.embedders.resolve` for the others. None: words only,
+        unless vectors are passed to `fit` as `embeddings`.
+    kappa : float or "auto"
+        How much the vectors count. "auto" learns it in the first sweeps: the value under which the
+        vectors alone predict the clusters best.
     n_sweeps : int
         Passes over the documents.
     init : "random", "one", "online", int or labels
@@ -89,6 +96,7 @@ class GSDMM(BaseMixture):
     _parameters = {
         "n_clusters": whole(1, 2**53),
         "alpha": number(0.0, inclusive=True, high=1e100),
+        **LOCATION,
     }
     _starts = ("random", "one", "online")
 
@@ -98,6 +106,8 @@ class GSDMM(BaseMixture):
         *,
         alpha: float = 0.1,
         beta: float | npt.ArrayLike = 0.1,
+        embedder: Any = None,
+        kappa: float | str = "auto",
         n_sweeps: int = 30,
         init: Any = "random",
         scan: str = "given",
@@ -117,6 +127,8 @@ class GSDMM(BaseMixture):
         self.n_clusters = n_clusters
         self.alpha = alpha
         self.beta = beta
+        self.embedder = embedder
+        self.kappa = kappa
         self.n_sweeps = n_sweeps
         self.init = init
         self.scan = scan

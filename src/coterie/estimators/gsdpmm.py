@@ -13,7 +13,7 @@ from coterie._allowed import either, number, one_of
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
 from coterie.estimators import _prior_knowledge
-from coterie.estimators._base import BaseMixture
+from coterie.estimators._base import LOCATION, BaseMixture
 from coterie.seeds.report import SeedReport, seed_report
 
 AUTO_ALPHA = 0.1  # of the number of documents: the paper's setting
@@ -38,6 +38,8 @@ class GSDPMM(BaseMixture):
         As in `TSDPMM`.
     word_vectors, promotion, threshold, max_related
         As in `GPUDMM`: words promote those their vectors are near. None: they do not.
+    embedder, kappa
+        As in `GSDMM`: document vectors together with words.
 
     The other parameters, the attributes and methods are those of `GSDMM`.
 
@@ -53,6 +55,7 @@ class GSDPMM(BaseMixture):
         "alpha": either(one_of("auto"), number(0.0, inclusive=False, high=1e100)),
         **_prior_knowledge.SEEDS,
         **_prior_knowledge.VECTORS,
+        **LOCATION,
     }
     _starts: tuple[str, ...] = ("auto", "one", "online", "anchored", "seeds")
 
@@ -68,6 +71,8 @@ class GSDPMM(BaseMixture):
         promotion: float = 0.3,
         threshold: float = 0.5,
         max_related: int = 20,
+        embedder: Any = None,
+        kappa: float | str = "auto",
         n_sweeps: int = 10,
         init: Any = "auto",
         scan: str = "given",
@@ -93,6 +98,8 @@ class GSDPMM(BaseMixture):
         self.promotion = promotion
         self.threshold = threshold
         self.max_related = max_related
+        self.embedder = embedder
+        self.kappa = kappa
         self.n_sweeps = n_sweeps
         self.init = init
         self.scan = scan

@@ -56,6 +56,8 @@ class TSDPMM(GSDPMM):
         promotion: float = 0.3,
         threshold: float = 0.5,
         max_related: int = 20,
+        embedder: Any = None,
+        kappa: float | str = "auto",
         n_sweeps: int = 100,
         init: Any = "seeds",
         scan: str = "random",
@@ -82,6 +84,8 @@ class TSDPMM(GSDPMM):
             promotion=promotion,
             threshold=threshold,
             max_related=max_related,
+            embedder=embedder,
+            kappa=kappa,
             n_sweeps=n_sweeps,
             init=init,
             scan=scan,
@@ -99,10 +103,10 @@ class TSDPMM(GSDPMM):
             checkpoint_every=checkpoint_every,
         )
 
-    def _fit(self, X: Any, sample_weight: Any, vocabulary: Any) -> Any:
+    def _fit(self, X: Any, sample_weight: Any, vocabulary: Any, embeddings: Any) -> Any:
         if self.seeds is None:
             raise InvalidInput(
                 "TSDPMM needs seeds: a dict name -> words, a file of them or a fitted model; without any"
                 " it is GSDPMM."
             )
-        return super()._fit(X, sample_weight, vocabulary)
+        return super()._fit(X, sample_weight, vocabulary, embeddings)

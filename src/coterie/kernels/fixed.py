@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from coterie.kernels._common import called, kernel, log_rising
+from coterie.kernels._location import multiply_columns
 from coterie.kernels._words import log_growth
 
 
 @kernel
-def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base):
+def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base, dot):
     """Fill out[i, k]: the log weight of cluster k for document order[i], relative to an empty one.
 
     Equivalent to: ln(m_k + prior_k) + sum_w ln growth(n_kw, c_w) - ln base_k(N_d), with one copy of
@@ -19,7 +20,9 @@ def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base):
     included (`given` is scratch, all zero: one entry a word, or none if nothing promotes).
     When `at_mean` is set, the clusters' word distributions are fixed at their posterior means
     instead: sum_w c_w ln phi_kw.
-    `order` sorts by length, so that `base` (one entry a cluster, scratch) is rarely recomputed.
+    Where vectors count, what the document's vector adds is included, but not with `at_mean`.
+    `order` sorts by length, so that `base` is rarely recomputed. `base` and `dot` are scratch: one
+    entry per cluster.
     """
     n_clusters = frozen.size.size
     last_length = np.int64(-1)
@@ -61,6 +64,37 @@ def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base):
                         )
         if mine >= 0 and given.size:
             spread(counts, urn, flag, given, d, -urn.relations.promotion)
+        if frozen.centre.shape[0] and counts.vectors.shape[1] and not at_mean:
+            kappa, rho = urn.location.kappa, urn.location.rho
+            add_location(
+                counts.vectors[d], kappa, rho, frozen.centre, frozen.norm, mine, dot, out[i]
+            )
+
+
+@kernel
+def location(vectors, kappa, rho, centre, norm, order, own, out, dot):
+    """As `score` for vectors alone: add their nats for document order[i], left out of own[order[i]]."""
+    for i in range(order.size):
+        d = order[i]
+        add_location(vectors[d], kappa, rho, centre, norm, own[d], dot, out[i])
+
+
+@called
+def add_location(vector, kappa, rho, centre, norm, mine, dot, nats):
+    """Add kappa (gain - gain of an empty cluster) to each cluster's nats, `vector` not in `mine`."""
+    own_norm, rho2 = 0.0, rho * rho
+    for j in range(vector.size):
+        own_norm += float(vector[j]) * vector[j]
+    multiply_columns(vector, centre, dot, dot.size)
+    empty = own_norm / (math.sqrt(rho2 + own_norm) + rho)
+    for k in range(nats.size):
+        before = norm[k]
+        grown = 2.0 * dot[k] + own_norm
+        if k == mine:
+            grown = 2.0 * dot[k] - own_norm
+            before = max(before - grown, 0.0)
+        after = math.sqrt(max(rho2 + before + grown, 0.0))
+        nats[k] += kappa * (grown / (after + math.sqrt(rho2 + before)) - empty)
 
 
 @called

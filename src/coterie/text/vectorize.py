@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from coterie import counts
 from coterie._sentence import in_python
 from coterie.counts import Corpus
@@ -37,10 +40,11 @@ class Vectorizer:
         min_df: int | float | str,
         max_df: int | float | str,
         tie: bool,
+        vectors: npt.NDArray[np.float32] | None = None,
     ) -> tuple[Vectorizer, Corpus, list[str]]:
         """Return (the vectorizer, the corpus, notes for the user)."""
         if tokenizer is not None and not isinstance(tokenizer, Tokenizer):
-            return cls._learn_foreign(texts, tokenizer, tie)
+            return cls._learn_foreign(texts, tokenizer, tie, vectors)
         asked = tokenizer or Tokenizer(language=language, stop_words="auto")
         ready, notes = asked.resolve(texts)
         ptr, ids, words = ready.count(texts)
@@ -57,12 +61,16 @@ class Vectorizer:
                 kind="no_words",
             )
         ids, words, pruned = prune(ptr, ids, words, min_df=min_df, max_df=max_df)
-        corpus = counts.from_ids(ptr, ids, len(words), OWNER, tie=tie)
+        corpus = counts.from_ids(ptr, ids, len(words), OWNER, tie=tie, vectors=vectors)
         return cls(words, ready), corpus, [*notes, str(pruned)]
 
     @classmethod
     def _learn_foreign(
-        cls, texts: Sequence[str], vectorizer: Any, tie: bool
+        cls,
+        texts: Sequence[str],
+        vectorizer: Any,
+        tie: bool,
+        vectors: npt.NDArray[np.float32] | None,
     ) -> tuple[Vectorizer, Corpus, list[str]]:
         for method in ("fit_transform", "transform", "get_feature_names_out"):
             if not hasattr(vectorizer, method):
@@ -74,7 +82,7 @@ class Vectorizer:
             matrix = vectorizer.fit_transform(texts)
         except ValueError as error:
             raise InvalidInput(f"Your vectorizer found no words: {error}.") from None
-        corpus = counts.from_matrix(matrix, OWNER, tie=tie)
+        corpus = counts.from_matrix(matrix, OWNER, tie=tie, vectors=vectors)
         if corpus.counts.n_docs == 0:
             raise InvalidInput(
                 "Your vectorizer found no words in the texts, so there is nothing to cluster."
