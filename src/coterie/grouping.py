@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ALLOWED: dict[str, Rule] = {
     "n_clusters": either(nothing, whole(1, 2**53)),
     "alpha": number(0.0, inclusive=False, high=1e100),
-    "beta": number(0.0, inclusive=False, high=1e9),
+    "beta": either(one_of("auto"), number(0.0, inclusive=False, high=1e9)),
     "n_sweeps": whole(1),
     "random_state": whole(0),
     "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
@@ -47,8 +47,9 @@ ALLOWED: dict[str, Rule] = {
     "header": either(nothing, _allowed.flag),
 }
 SEEDS = parameter("seeds", "cluster")
-ALPHA, BETA, SWEEPS, TOL = 0.1, 0.2, 40, 2e-4
+ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
+WORDS_ONLY = ("metropolis", "uncollapsed", "em")  # samplers that cannot use vectors
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
     "seeds": None,
@@ -71,7 +72,7 @@ def cluster(
     seed_weight: float | dict[str, float] | Sequence[float] = 1.0,
     n_clusters: int | None = None,
     alpha: float = ALPHA,
-    beta: float = BETA,
+    beta: float | str = BETA,
     n_sweeps: int = SWEEPS,
     embedder: Any = "auto",
     kappa: float | str = "auto",
@@ -116,8 +117,9 @@ def cluster(
         texts.
     alpha : float
         Pseudo-texts in every cluster. With a larger value, new clusters open more readily.
-    beta : float
+    beta : float or "auto"
         Pseudo-occurrences of every word in every cluster. A larger value gives fewer, broader clusters.
+        "auto" follows from the texts: the prior of a cluster is then worth 60 of them.
     n_sweeps : int
         Maximum number of passes over the texts. It stops earlier when nothing improves any more.
     embedder : "auto", None, str, path or callable
@@ -166,7 +168,7 @@ def cluster(
     _allowed.check("cluster", ALLOWED, {name: given[name] for name in ALLOWED})
     estimator = _estimator(given)
     topics = _topics(estimator, seeds, seed_weight)  # a mistake in them shows before a file is read
-    source = _embedder(estimator)
+    source = _embedder(estimator, model is None)
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
@@ -178,6 +180,8 @@ def cluster(
     vectorizer, corpus, notes = Vectorizer.learn(
         rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors
     )
+    if source is None and embedder == "auto" and model is None:
+        notes.append(f"Words only: the sampler {sampler!r} cannot use vectors of the texts.")
     if rows.n_missing:
         notes.append(f"{counted(rows.n_missing, 'row')} without text: cluster -1.")
     names = rows.names_for(ADDED)
@@ -186,7 +190,7 @@ def cluster(
     known = None
     if topics is not None:
         if model is None:
-            repeat = default_repeat(beta * len(vectorizer.words))
+            repeat = default_repeat(float(estimator._beta(corpus.counts).sum()))
             topics = read(seeds, repeat=repeat, weight=seed_weight, owner=SEEDS)
         with concerning("seeds"):
             known = topics.encode(vectorizer.words, vectorizer.cut, cut_all=vectorizer.cut_all)
@@ -253,19 +257,22 @@ def _estimator(given: dict[str, Any]) -> Any:
     return made
 
 
-def _embedder(estimator: Any) -> Embedder | None:
+def _embedder(estimator: Any, is_default: bool) -> Embedder | None:
     """What makes vectors of the texts, if anything; a mistake shows before a file is read."""
+    spec = getattr(estimator, "embedder", None)
+    if is_default and spec == "auto" and estimator.sampler in WORDS_ONLY:
+        return None
     with concerning("embedder"):
-        found = resolve(getattr(estimator, "embedder", None))
-    unfit = estimator.sampler in ("metropolis", "uncollapsed", "em")
-    return None if unfit and getattr(estimator, "embedder", None) == "auto" else found
+        return resolve(spec)
 
 
 def _check_undecided(given: dict[str, Any], name: str) -> None:
     """Refuse what both the call and the model would decide."""
     for option, default in MODEL_DECIDES.items():
         value = given[option]
-        if value is not default and not (isinstance(default, float | int) and value == default):
+        if value is not default and not (
+            isinstance(default, float | int | str) and value == default
+        ):
             raise InvalidInput(
                 parameter(option, "cluster")
                 + f" has no effect with a model; set it there, as in model={name}({option}=...)."

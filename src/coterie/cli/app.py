@@ -145,10 +145,29 @@ def fit(
     ] = None,
     beta: Annotated[
         float | None,
-        typer.Option(help="Larger values give fewer, broader clusters. Default: 0.2."),
+        typer.Option(
+            help="Larger values give fewer, broader clusters. By default it suits your texts."
+        ),
     ] = None,
     sweeps: Annotated[
         int | None, typer.Option(help="Maximum number of passes over the texts. Default: 40.")
+    ] = None,
+    embedder: Annotated[
+        str,
+        typer.Option(
+            help="Vectors to use beside the words: auto (installed with coterie), none, a model2vec"
+            " folder, a file of word vectors, or sentence-transformers:NAME."
+        ),
+    ] = "auto",
+    kappa: Annotated[
+        float | None,
+        typer.Option(help="How much the vectors count. By default it is learned from your texts."),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Save the progress here, and continue from it if it exists."
+        ),
     ] = None,
     language: Annotated[
         str,
@@ -219,6 +238,9 @@ def fit(
                 "alpha": alpha,
                 "beta": beta,
                 "n_sweeps": sweeps,
+                "embedder": embedder,
+                "kappa": kappa,
+                "checkpoint": checkpoint,
                 "language": language,
                 "min_df": min_df,
                 "max_df": max_df,

@@ -42,7 +42,7 @@ LOCATION: dict[str, Rule] = {
     "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
 }
 COMMON: dict[str, Rule] = {
-    "beta": _allowed.per_word(MIN_BETA, MAX_BETA),
+    "beta": either(one_of("auto"), _allowed.per_word(MIN_BETA, MAX_BETA)),
     "n_sweeps": whole(1),
     "sampler": one_of("auto", *sampler_names()),
     "block_size": either(nothing, whole(1)),
@@ -302,7 +302,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
                 f"{type(self).__name__} with burstiness=False (Eq. 3) cannot draw tied documents exactly."
                 " Use burstiness=True, or do without tie_duplicates and without weights above 1."
             )
-        urn, seeds = self._urn(counts, self._beta(counts.n_words)), encoded
+        urn, seeds = self._urn(counts, self._beta(counts)), encoded
         if seeds is None and getattr(self, "seeds", None) is not None:
             seeds = _prior_knowledge.encode_seeds(self, words, kind, counts.n_words)
         if seeds is not None:
@@ -364,7 +364,10 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             )
         return self._rows
 
-    def _beta(self, n_words: int) -> npt.NDArray[np.float64]:
+    def _beta(self, counts: Counts) -> npt.NDArray[np.float64]:
+        n_words = counts.n_words
+        if isinstance(self.beta, str):
+            return urns.per_word(urns.auto_beta(counts), n_words)
         of = parameter("beta", type(self).__name__)
         beta = plain(self.beta, of).astype(float)
         if beta.ndim == 1 and beta.size != n_words:
