@@ -1,8 +1,8 @@
-"""Files of word vectors: a path and the wanted words in, the wanted rows out, the rest passed over.
+"""Reads the vectors of the words that are needed from files of word vectors.
 
-Kinds, told apart by their content: word2vec binary, word2vec text ("count dim" first), GloVe text
-(no such line), each also gzipped, and .npz. A file is read once from start to end, a piece at a time:
-what is in memory is what was asked for. Words are compared byte by byte, as UTF-8.
+Supported, and recognised by content: word2vec binary, word2vec text (the first line is "count dim"),
+GloVe text (without such a line), all of which may be gzipped, and .npz. A file is read once, in pieces,
+and only the vectors needed are kept in memory. Words are compared byte by byte, as UTF-8.
 """
 
 from __future__ import annotations
@@ -25,37 +25,35 @@ from numpy.lib import format as npy
 
 from coterie.errors import InvalidInput
 
-N_EXAMPLES = 3  # words of a source that a refusal quotes
+N_EXAMPLES = 3  # words of a source shown in error messages
 _PIECE = 1 << 20  # bytes read at once
-_LONGEST_WORD = 1 << 16  # bytes without a space: no word2vec file
+_LONGEST_WORD = 1 << 16  # bytes without a space: not a word2vec file
 _HEADER = re.compile(rb"\s*(\d{1,12})\s+(\d{1,9})\s*")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BOM = codecs.BOM_UTF8
-_READS = (
-    "pass a word2vec file (binary or text), a GloVe text file or an .npz with words and vectors"
-)
+_READS = "Pass a word2vec file (binary or text), a GloVe text file, or an .npz file with words and vectors"
 _FOREIGN = {
-    b"\x93NUMPY": "a matrix without its words; pass the pair (words, matrix)",
-    b"\xba\x16\x4f\x2f": "a fastText model; pass its .vec file, or a function from a word to its vector",
-    b"PK": "a zip archive of something else; unpack it and pass the file inside",
+    b"\x93NUMPY": "a matrix without words. Pass the pair (words, matrix)",
+    b"\xba\x16\x4f\x2f": "a fastText model. Pass its .vec file, or a function from a word to its vector",
+    b"PK": "a zip archive without vectors. Unpack it and pass the file inside",
 } | {
     bytes(
         [0x80, protocol]
-    ): "a pickle, which could run anybody's code; save the vectors as word2vec"
+    ): "a pickle, which could run arbitrary code. Save the vectors as word2vec"
     " (in gensim: save_word2vec_format) and pass that file"
     for protocol in range(2, 6)
 }
 
 
 class Found(NamedTuple):
-    """What a source had of the wanted words."""
+    """The vectors found in a source."""
 
-    rows: dict[str, Any]  # word -> its vector as it came, the first if there are several
-    examples: list[str]  # the first words of the source, wanted or not
+    rows: dict[str, Any]  # word -> its vector, unchecked; the first if there are several
+    examples: list[str]  # the first words of the source
 
 
 def read_file(path: str | os.PathLike[str], wanted: Collection[str], owner: str) -> Found:
-    """The wanted vectors of a file of any of these kinds; `owner` is what the user called it."""
+    """Read the vectors of these words from a file; `owner` is the name in error messages."""
     name = f"The file {os.fspath(path)!r} of {owner}"
     keys = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     try:
@@ -71,12 +69,12 @@ def read_file(path: str | os.PathLike[str], wanted: Collection[str], owner: str)
     except InvalidInput:
         raise
     except FileNotFoundError:
-        raise InvalidInput(f"{name} does not exist; check the path.") from None
+        raise InvalidInput(f"{name} does not exist. Check the path.") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
-        raise InvalidInput(f"{name} is damaged or cut short; copy or make it again.") from None
+        raise InvalidInput(f"{name} is damaged or incomplete. Copy or create it again.") from None
     except OSError as error:
         raise InvalidInput(f"{name} cannot be read: {error.strerror or error}.") from None
-    except (ValueError, RuntimeError) as error:  # a path, an archive or an array that cannot be
+    except (ValueError, RuntimeError) as error:  # an invalid path, archive or array
         why = str(error).splitlines()[0].rstrip(".")
         raise InvalidInput(f"{name} cannot be read: {why}.") from None
 
@@ -85,7 +83,7 @@ def read_file(path: str | os.PathLike[str], wanted: Collection[str], owner: str)
 def _plain(file: io.BufferedIOBase, keys: dict[bytes, str], name: str) -> Found:
     first = file.readline(_PIECE)
     if not first:
-        raise InvalidInput(f"{name} is empty; {_READS}.")
+        raise InvalidInput(f"{name} is empty. {_READS}.")
     header = _HEADER.fullmatch(first.removeprefix(_BOM))
     if header is None:
         dim = _dim_of(first, name)
@@ -94,7 +92,7 @@ def _plain(file: io.BufferedIOBase, keys: dict[bytes, str], name: str) -> Found:
     count, dim = int(header[1]), int(header[2])
     if count == 0 or dim == 0:
         raise InvalidInput(
-            f"{name} holds no vectors: its first line says {count} of {dim} numbers."
+            f"{name} contains no vectors: its first line says {count} vectors of {dim} numbers."
         )
     at = file.tell()
     sample = file.read(min(64 * dim + 4096, _PIECE))
@@ -105,7 +103,7 @@ def _plain(file: io.BufferedIOBase, keys: dict[bytes, str], name: str) -> Found:
 
 
 def _is_binary(sample: bytes, dim: int) -> bool:
-    """Whether what follows the header is no text. (Text may hold a word or two of bad UTF-8.)"""
+    """Whether the content after the header is binary. (Text may contain a few words of invalid UTF-8.)"""
     row, newline, _ = sample.partition(b"\n")
     fields = row.rsplit(None, dim)
     if newline and len(fields) == dim + 1 and _numbers(fields[1:]) is not None:
@@ -118,7 +116,7 @@ def _is_binary(sample: bytes, dim: int) -> bool:
 
 
 def _dim_of(line: bytes, name: str) -> int:
-    """How many numbers end the first line of a file without a header."""
+    """The number of values at the end of the first line of a file without a header."""
     for start, what in _FOREIGN.items():
         if line.startswith(start):
             raise InvalidInput(f"{name} is {what}.")
@@ -128,7 +126,7 @@ def _dim_of(line: bytes, name: str) -> int:
         dim += 1
     if dim == 0 or _CONTROL.search(line):
         raise InvalidInput(
-            f"{name} is no file of word vectors: line 1 is not a word followed by numbers; {_READS}."
+            f"{name} is not a file of word vectors: line 1 is not a word followed by numbers. {_READS}."
         )
     return dim
 
@@ -136,7 +134,7 @@ def _dim_of(line: bytes, name: str) -> int:
 def _binary(
     file: io.BufferedIOBase, count: int, dim: int, keys: dict[bytes, str], name: str
 ) -> Found:
-    """`count` times: a word, a space, `dim` little-endian floats, perhaps a line feed."""
+    """Read `count` times: a word, a space, `dim` little-endian floats, perhaps a line feed."""
     rows: dict[str, Any] = {}
     examples: list[str] = []
     size = 4 * dim
@@ -144,11 +142,13 @@ def _binary(
     for n in range(count):
         space = piece.find(b" ", at)
         while space < 0 or len(piece) < space + 1 + size:
-            more = file.read(max(_PIECE, len(piece) - at))  # not `size`: a header may lie
+            more = file.read(
+                max(_PIECE, len(piece) - at)
+            )  # not `size`, since the header may be wrong
             if not more:
                 raise InvalidInput(
-                    f"{name} is cut short: its first line says {count} vectors, and it ends after {n}"
-                    f"{f' (the last is of {_shown(word)!r})' if n else ''}; copy it again."
+                    f"{name} is incomplete: its first line says {count} vectors, but it ends after {n}"
+                    f"{f' (the last is that of {_shown(word)!r})' if n else ''}. Copy it again."
                 )
             piece, at = piece[at:] + more, 0
             space = piece.find(b" ")
@@ -165,15 +165,15 @@ def _binary(
         at = space + 1 + size
     if (piece[at:] + file.read(2)).strip():
         raise InvalidInput(
-            f"{name} goes on after the {count} vectors of {dim} numbers that its first line says; make"
-            " it again, or mend that line."
+            f"{name} has more data than the {count} vectors of {dim} numbers in its first line. Create it"
+            " again, or correct that line."
         )
     return Found(rows, examples)
 
 
 def _no_word(name: str, n: int) -> NoReturn:
     raise InvalidInput(
-        f"{name} is no word2vec file, or damaged: after {n} vectors there is no further word; {_READS}."
+        f"{name} is damaged or not a word2vec file: there is no word after {n} vectors. {_READS}."
     )
 
 
@@ -185,7 +185,7 @@ def _text(
     keys: dict[bytes, str],
     name: str,
 ) -> Found:
-    """A line each: a word (GloVe's may hold spaces) and `dim` numbers."""
+    """Read lines of a word (which may contain spaces in GloVe) and `dim` numbers."""
     rows: dict[str, Any] = {}
     examples: list[str] = []
     beginnings = {key.split(None, 1)[0] for key in keys if key.strip()}
@@ -199,7 +199,7 @@ def _text(
             and beginning[0] not in beginnings
             and line.count(b" ") + line.count(b"\t") >= dim
         ):
-            continue  # blank, or of a word that nobody asked for: no need to look closer
+            continue  # blank, or a word that is not needed
         word, vector = _parsed(line, dim, f"{name}, line {number},")
         if len(examples) < N_EXAMPLES:
             examples.append(_shown(word))
@@ -208,8 +208,8 @@ def _text(
             rows[key] = vector
     if count is not None and n_lines < count:
         raise InvalidInput(
-            f"{name} is cut short: its first line says {count} vectors, and it ends after {n_lines}"
-            f" (at line {number if n_lines else 1}); copy it again."
+            f"{name} is incomplete: its first line says {count} vectors, but it ends after {n_lines}"
+            f" (at line {number if n_lines else 1}). Copy it again."
         )
     return Found(rows, examples)
 
@@ -217,31 +217,31 @@ def _text(
 def _parsed(line: bytes, dim: int, where: str) -> tuple[bytes, npt.NDArray[np.float32]]:
     fields = line.rsplit(None, dim)
     if len(fields) == dim and line[:1].isspace():
-        fields = [b"", *fields]  # some files hold a vector of nothing
+        fields = [b"", *fields]  # some files have a vector for the empty word
     if len(fields) <= dim:
         raise InvalidInput(
-            f"{where} is cut short or not of one length with the rest: {_shown(fields[0])!r} has"
-            f" {len(fields) - 1} numbers where {dim} are due."
+            f"{where} is incomplete or has the wrong length: {_shown(fields[0])!r} has"
+            f" {len(fields) - 1} numbers instead of {dim}."
         )
     vector = _numbers(fields[1:])
     if vector is None:
         wrong = next(field for field in fields[1:] if _numbers([field]) is None)
         raise InvalidInput(
-            f"{where} is not a word followed by {dim} numbers: {_shown(wrong)!r} is no number."
+            f"{where} is not a word followed by {dim} numbers: {_shown(wrong)!r} is not a number."
         )
-    # GloVe's words may hold spaces (". . ."), but "dog 0.1" is a vector that is too long
+    # words may contain spaces in GloVe (". . ."), but "dog 0.1" is a vector that is too long
     first, *more = fields[0].split() or [b""]
     if more and _numbers(more) is not None and _numbers([first]) is None:
         raise InvalidInput(
-            f"{where} is not of one length with the rest: {_shown(first)!r} has {len(more) + dim} numbers"
-            f" where {dim} are due."
+            f"{where} has the wrong length: {_shown(first)!r} has {len(more) + dim} numbers instead of"
+            f" {dim}."
         )
     return fields[0], vector
 
 
 def _numbers(fields: list[bytes]) -> npt.NDArray[np.float32] | None:
     try:
-        with np.errstate(over="ignore"):  # infinity is refused later, with its word
+        with np.errstate(over="ignore"):  # infinity is reported later, with its word
             return np.array([float(field) for field in fields], np.float64).astype(np.float32)
     except ValueError:
         return None
@@ -280,19 +280,19 @@ def _npz(raw: IO[bytes], keys: dict[bytes, str], name: str) -> Found:
 
 
 def _array(file: IO[bytes]) -> _Array:
-    """The header of an array; the file then stands at its first number."""
+    """Read the header of an array; the file is then at its first value."""
     version = npy.read_magic(file)
     read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read is None:
-        raise ValueError("it holds arrays of an unknown form")
+        raise ValueError("it contains arrays in an unknown format")
     array = _Array(*read(file))
     if min(array.shape, default=0) < 0:
-        raise ValueError("it holds an array of an impossible shape")
+        raise ValueError("it contains an array with an impossible shape")
     return array
 
 
 def _pick(arrays: dict[str, _Array], name: str) -> tuple[str, str]:
-    """Which array holds the words, and which the vectors."""
+    """The names of the array of words and of the array of vectors."""
     if {"words", "vectors"} <= arrays.keys():
         words, vectors = ["words"], ["vectors"]
     else:
@@ -301,24 +301,24 @@ def _pick(arrays: dict[str, _Array], name: str) -> tuple[str, str]:
     for key in words + vectors:
         if arrays[key].dtype.hasobject:
             raise InvalidInput(
-                f"{name} holds {key!r} as Python objects, which only pickle could open, and that could"
-                " run anybody's code; save the words as np.array(words, dtype=str)."
+                f"{name} contains {key!r} as Python objects, which only pickle can read, and pickle could"
+                " run arbitrary code. Save the words as np.array(words, dtype=str)."
             )
     if len(words) != 1 or len(vectors) != 1:
         has = ", ".join(f"{key} ({a.dtype}, {len(a.shape)}-d)" for key, a in arrays.items())
         raise InvalidInput(
-            f"{name} must hold a 1-d array of strings 'words' and a 2-d array of numbers 'vectors';"
-            f" it holds {has}."
+            f"{name} must contain a 1-d array of strings 'words' and a 2-d array of numbers 'vectors'."
+            f" It contains {has}."
         )
     of_words, of_vectors = arrays[words[0]], arrays[vectors[0]]
     if len(of_words.shape) != 1 or of_words.dtype.kind not in "US":
-        raise InvalidInput(f"{name} must hold {words[0]!r} as a 1-d array of strings.")
+        raise InvalidInput(f"{name} must contain {words[0]!r} as a 1-d array of strings.")
     if len(of_vectors.shape) != 2 or of_vectors.dtype.kind not in "fiu":
-        raise InvalidInput(f"{name} must hold {vectors[0]!r} as a 2-d array of numbers.")
+        raise InvalidInput(f"{name} must contain {vectors[0]!r} as a 2-d array of numbers.")
     if of_words.shape[0] != of_vectors.shape[0]:
         raise InvalidInput(
-            f"{name} holds {of_words.shape[0]} words and {of_vectors.shape[0]} vectors; there must be"
-            " one vector a word."
+            f"{name} contains {of_words.shape[0]} words and {of_vectors.shape[0]} vectors. There must be"
+            " one vector per word."
         )
     return words[0], vectors[0]
 
@@ -340,7 +340,7 @@ def _positions(
 
 
 def _rows(file: IO[bytes], array: _Array, at: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """The rows at these positions, which ascend."""
+    """The rows at these positions, which are in increasing order."""
     kept: list[npt.NDArray[Any]] = []
     if array.by_column:
         kept = [block[:, at] for _, block in _blocks(file, array.shape[::-1], array.dtype)]
@@ -354,10 +354,10 @@ def _rows(file: IO[bytes], array: _Array, at: npt.NDArray[np.int64]) -> npt.NDAr
 def _blocks(
     file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]
 ) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """(start, some consecutive rows), until all are read."""
+    """Yield (start, consecutive rows) until all are read."""
     size = dtype.itemsize * math.prod(shape[1:])
     if size == 0:
-        raise ValueError("it holds an array of nothing")
+        raise ValueError("it contains an array with empty rows")
     step = max(1, _PIECE // size)
     for start in range(0, shape[0], step):
         n = min(step, shape[0] - start)
