@@ -273,10 +273,10 @@ class TestRefusals:
             message = refused(source)
             assert "'dog' has 4 numbers, 'cat' has 3." in message
         for name, text, line, has in [
-            ("long.txt", glove(items.items()), 2, "'dog' has 4 numbers where 3 are due"),
-            ("short.txt", b"cat 1 2 3\ndog 1 2\n", 2, "'dog' has 2 numbers where 3 are due"),
+            ("long.txt", glove(items.items()), 2, "'dog' has 4 numbers instead of 3"),
+            ("short.txt", b"cat 1 2 3\ndog 1 2\n", 2, "'dog' has 2 numbers instead of 3"),
             ("unwanted.txt", b"cat 1 2 3\nx 1 1 1\ny 1 1 1\nz 1\n", 4, "'z' has 1 numbers"),
-            ("header.vec", b"2 3\ncat 1 2 3\ndog 1 2\n", 3, "'dog' has 2 numbers where 3 are due"),
+            ("header.vec", b"2 3\ncat 1 2 3\ndog 1 2\n", 3, "'dog' has 2 numbers instead of 3"),
         ]:
             message = refused(write(name, text))
             assert f"{name}' of word_vectors, line {line}," in message
