@@ -138,7 +138,7 @@ class Claim:
 
     def __enter__(self) -> Claim:
         """Lock the path, and clean up after a killed run."""
-        with _in_words(self.path):
+        with _errors_as_sentences(self.path):
             try:
                 locked = self._take_lock()
                 for folder in self.left_behind() if locked else ():
@@ -164,7 +164,7 @@ class Claim:
         """Yield a temporary path for the new content; `put` it in place before the block ends."""
         name = f".{_label(self.real.name)}.coterie-{secrets.token_hex(8)}.tmp"
         folder = self.real.parent / name
-        with _in_words(self.path, folder / NEW):
+        with _errors_as_sentences(self.path, folder / NEW):
             try:
                 folder.mkdir()
                 yield folder / NEW
@@ -331,7 +331,7 @@ def _flush(path: Path) -> None:
 
 
 @contextmanager
-def _in_words(path: Path, fresh: Path | None = None) -> Iterator[None]:
+def _errors_as_sentences(path: Path, fresh: Path | None = None) -> Iterator[None]:
     """Turn errors of the system into a sentence about the path that the user named."""
     try:
         yield
