@@ -306,7 +306,7 @@ def test_other_wrong_things(tmp_path):
     assert "empty" in refused([])
     assert "a dict" in refused({"text": ["a"]})
     assert "a int" in refused(5)
-    assert "name columns" in refused(["a"], text="body")
+    assert "are column names" in refused(["a"], text="body")
     twice = pd.DataFrame([["a", "b"]], columns=["text", "text"])
     assert "text" in refused(twice)
 
