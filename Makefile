@@ -1,4 +1,4 @@
-# `make` lists what there is. Every target sets up what it needs in .venv first.
+# `make` lists the commands. Every command first sets up what it needs in .venv.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -15,11 +15,11 @@ BENCH := .venv/.bench-installed
 DOCS := .venv/.docs-installed
 LOWEST := .venv-lowest/.installed
 
-# what runs kernels: these again with every index checked, slowly
+# the tests that run kernels, for test-bounds
 KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py metropolis.py uncollapsed.py \
-	em.py promoted.py promoted_law.py seeds.py knowing.py forged.py lying_matrices.py counts.py edges.py)
+	em.py promoted.py promoted_law.py seeds.py prior_knowledge.py forged.py lying_matrices.py counts.py edges.py)
 
-# Seeds that `make test-seeds` tries, in the place of those that the tests name.
+# Seeds that `make test-seeds` uses instead of those in the tests.
 SEEDS ?= $(shell seq 1 50)
 
 .PHONY: help install check fix test test-bench test-bounds test-lowest test-seeds fuzz bench demo docs build clean
@@ -29,13 +29,13 @@ help: ## show this list
 
 install: $(DEV) ## create .venv with coterie (editable) and the development tools
 
-check: $(DEV) ## formatting, lint, types, and who may import whom
+check: $(DEV) ## check formatting, lint, types and import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-fix: $(DEV) ## format, and mend what ruff can mend
+fix: $(DEV) ## format, and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -48,15 +48,15 @@ test-bench: $(DEV) ## run the tests of the benchmarks (about two minutes)
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-bounds" $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
 
-# Old packages beside new ones warn of each other's deprecations; ours show up with new versions.
+# Old and new packages warn about each other's deprecations; our own show up with new versions.
 test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.toml allows
 	NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-lowest" .venv-lowest/bin/python -m pytest -m "not slow" \
 	  -W ignore::DeprecationWarning $(ARGS)
 
-fuzz: $(DEV) ## attack it: mutated files, lying matrices, kills, races (ARGS="folders --quick" for a part)
+fuzz: $(DEV) ## test with damaged files, invalid matrices, kills and races (ARGS="folders --quick" for a part)
 	$(BIN)/python -m benchmarks.trust $(ARGS)
 
-test-seeds: $(DEV) ## run the tests that draw with 50 other seeds (SEEDS="1 2 3" for these)
+test-seeds: $(DEV) ## run the tests that draw with 50 other seeds (SEEDS="1 2 3" for other ones)
 	failed=""; \
 	for seed in $(SEEDS); do \
 	  echo "COTERIE_TEST_SEED=$$seed"; \
@@ -70,12 +70,12 @@ bench: $(BENCH) ## measure speed, memory and quality (ARGS="speed" for a part; "
 demo: $(DEV) ## cluster a small built-in corpus and show the result
 	$(BIN)/python -m coterie.demo $(ARGS)
 
-docs: $(DOCS) ## build the documentation into site/ (static pages, readable offline)
+docs: $(DOCS) ## build the documentation in site/ (static pages that work offline)
 	rm -rf site
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -d .cache/docs docs site
 	$(BIN)/python tools/check_site.py site
 
-build: $(DEV) ## make wheel and sdist in dist/, then try the wheel in an empty environment
+build: $(DEV) ## build wheel and sdist in dist/, then test the wheel in an empty environment
 	rm -rf dist
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .
 	try="$$(mktemp -d)"; trap 'rm -rf "$$try"' EXIT; \

@@ -1,8 +1,8 @@
-"""Name the topics you expect, and see which texts each one finds and what else is there.
+"""Pass the topics you expect, and see which texts they find and which other clusters there are.
 
     python examples/expected_topics.py
 
-The survey answers are invented here. A topic is a list of words, a text, or some examples.
+The survey answers are invented. A topic is a list of words, a text, or some example texts.
 """
 
 import random
@@ -22,13 +22,13 @@ EXPECTED = {
 
 
 def make_answers(n: int = 240) -> list[str]:
-    """Answers to the question what should be better."""
+    """Answers to the question of what should be improved."""
     rng = random.Random(1)
     return [" ".join(rng.sample(WORDS[rng.choice(list(WORDS))].split(), 5)) for _ in range(n)]
 
 
 def main() -> None:
-    """Cluster the answers around the expected topics and print what became of each."""
+    """Cluster the answers with the expected topics, and print what became of each topic."""
     groups = coterie.cluster(make_answers(), seeds=EXPECTED, random_state=0)
     for row in groups.clusters.iter_rows(named=True):
         origin = "expected" if row["name"] in EXPECTED else "new"

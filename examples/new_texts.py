@@ -2,9 +2,9 @@
 
     python examples/new_texts.py
 
-A saved model never learns from what it predicts. So when people begin to write about something
-new, more and more texts hold few known words or fit no cluster well. This compares two weeks
-with the texts the model was fitted on. All texts are invented here.
+A saved model does not learn from the texts it predicts. So when people start to write about
+something new, more texts contain few known words or fit no cluster well. This script compares two
+weeks of new texts with the texts of the model. All texts are invented.
 """
 
 import random
@@ -24,13 +24,13 @@ NEW = {"app": "app crashes screen update phone battery freezes notification inst
 
 
 def make_texts(n: int, seed: int, subjects: dict[str, str]) -> list[str]:
-    """Texts that are about one of these subjects each."""
+    """Texts that are each about one of these subjects."""
     rng = random.Random(seed)
     return [" ".join(rng.sample(subjects[rng.choice(list(subjects))].split(), 5)) for _ in range(n)]
 
 
 def describe(groups: coterie.Clustering, texts: list[str]) -> str:
-    """How well the texts fit the model, and how they spread over its clusters, in one line."""
+    """Describe in one line how well the texts fit the model, and how they are distributed."""
     labels = groups.predict(texts)
     best = groups.predict_proba(texts).max(axis=1)
     shares = np.bincount(labels[labels >= 0], minlength=groups.n_clusters) / len(texts)
@@ -41,7 +41,7 @@ def describe(groups: coterie.Clustering, texts: list[str]) -> str:
 
 
 def main() -> None:
-    """Fit and save a model, open it again, and look at two weeks of new texts."""
+    """Fit and save a model, load it again, and check two weeks of new texts."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.coterie"
         coterie.cluster(make_texts(300, 0, WORDS), random_state=0).save(path)
@@ -49,12 +49,12 @@ def main() -> None:
 
     for text in ["my parcel is late again", "charged twice on my card", "the app freezes"]:
         label = groups.predict([text])[0]
-        print(f"{text!r}: {groups.names[label] if label >= 0 else 'no word the model knows'}")
+        print(f"{text!r}: {groups.names[label] if label >= 0 else 'no known word'}")
 
     print()
     print("a usual week: ", describe(groups, make_texts(200, 1, WORDS)))
     print("a week later: ", describe(groups, make_texts(200, 2, {**WORDS, **NEW})))
-    print("More texts without a known word, or with a low probability: time to fit again.")
+    print("If more texts have no known word or a low probability, it is time to fit again.")
 
 
 if __name__ == "__main__":

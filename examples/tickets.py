@@ -1,9 +1,9 @@
-"""Sort support tickets into clusters, and write a table and a report to look at.
+"""Cluster support tickets, and write a table and a report.
 
     python examples/tickets.py [folder]
 
-The tickets are invented here. Replace `make_tickets()` by `polars.read_csv("tickets.csv")`, or pass
-the name of the file to `cluster()`.
+The tickets are invented. Replace `make_tickets()` with `polars.read_csv("tickets.csv")`, or pass the
+name of your file to `cluster()`.
 """
 
 import random
@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
     groups = coterie.cluster(make_tickets(), text="message", random_state=0)
     for row in groups.clusters.iter_rows(named=True):
         print(f"{row['size']:4} tickets: {row['name']}")
-        print(f"     for example: {row['examples'][0]}")
+        print(f"     example: {row['examples'][0]}")
 
     folder.mkdir(parents=True, exist_ok=True)
     groups.table.write_csv(folder / "tickets.csv")  # your columns, cluster, probability, ...

@@ -107,7 +107,7 @@ class TestTexts:
         model = fit(TEXTS)
         for call in (lambda: fit(X), lambda: model.predict(X), lambda: model.score(X)):
             message = sentence(call)
-            assert "letter by letter" in message
+            assert "is a single string" in message
             assert "[text]" in message
 
     @pytest.mark.parametrize("X", [{"a": 1}, {"red car"}, frozenset({"pie"})])

@@ -84,8 +84,8 @@ def test_a_large_file(tmp_path, little):
     assert "5.0 MB" in sentence
     assert "COTERIE_MAX_MEMORY" in sentence
     with open(path, "rb") as file:
-        assert "gives more than" in refused(file)
-    assert "gives more than" in refused(io.StringIO(path.read_text()))
+        assert "is larger than" in refused(file)
+    assert "is larger than" in refused(io.StringIO(path.read_text()))
 
 
 def test_gzip_that_grows(tmp_path, little):
@@ -131,7 +131,7 @@ def test_a_stream_that_never_ends(little):
         def read(self, size: int = -1) -> bytes:
             return b"words " * 100_000
 
-    assert "gives more than" in refused(Endless())
+    assert "is larger than" in refused(Endless())
 
 
 def test_standard_input_that_never_ends():
@@ -149,11 +149,11 @@ def test_standard_input_that_never_ends():
             env={**os.environ, "COTERIE_MAX_MEMORY": "50MB"},
             check=True,
         )
-    assert b"gives more than 10.0 MB" in done.stdout
+    assert b"is larger than 10.0 MB" in done.stdout
 
 
 def test_a_name_that_is_too_long():
-    assert "is one text, not a file" in refused("a" * 5_000)
+    assert "is a text, not a file" in refused("a" * 5_000)
 
 
 def test_what_fits_is_read(tmp_path, monkeypatch):

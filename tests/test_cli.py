@@ -366,8 +366,8 @@ class TestModels:
     def test_a_model_of_a_newer_version(self, cli: Any, reviews: Path, fitted: Path) -> None:
         config = fitted / "model" / "config.json"
         config.write_text(json.dumps({**json.loads(config.read_text()), "schema": 99}))
-        refused(cli("info", fitted), "newer coterie", "upgrade coterie")
-        refused(cli("predict", fitted, reviews), "newer coterie")
+        refused(cli("info", fitted), "newer version of coterie", "upgrade coterie")
+        refused(cli("predict", fitted, reviews), "newer version of coterie")
 
     def test_what_is_no_model(self, cli: Any, reviews: Path) -> None:
         refused(cli("info", "nowhere"), "no model folder at nowhere")

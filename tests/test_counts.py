@@ -201,7 +201,7 @@ def test_only_empty_rows(tie: bool) -> None:
 class TestOverflow:
     @pytest.mark.parametrize("dtype", ["int64", "uint32", "uint64", "float32", "float64"])
     def test_a_count_beyond_int32_is_refused(self, dtype: str) -> None:
-        with pytest.raises(InvalidInput, match="at most 2\\^31 - 1"):
+        with pytest.raises(InvalidInput, match="maximum is 2\\^31 - 1"):
             counts.from_matrix(np.array([[2**31, 1]], dtype), OWNER)
 
     @pytest.mark.parametrize("dtype", ["int64", "float64"])
@@ -212,7 +212,7 @@ class TestOverflow:
 
     def test_repeated_entries_that_add_up_beyond_int32_are_refused(self) -> None:
         rows = [[(0, INT32_MAX), (0, 1)]]
-        with pytest.raises(InvalidInput, match="at most 2\\^31 - 1"):
+        with pytest.raises(InvalidInput, match="maximum is 2\\^31 - 1"):
             counts.from_matrix(csr(rows, "int32"), OWNER)
 
     def test_a_word_that_occurs_too_often_in_all_is_refused(self) -> None:

@@ -362,7 +362,7 @@ class TestPlaces:
         assert names(tmp_path) == [name]
 
     def test_what_is_no_path(self) -> None:
-        with pytest.raises(ModelFileError, match="holds a null character"):
+        with pytest.raises(ModelFileError, match="contains a null character"):
             _disk.write_atomically(Path("a\0b"), b"page")
         _disk.recover("a\0b")
 

@@ -271,12 +271,12 @@ class TestRefusals:
         items = {"cat": [1, 2, 3], "dog": [1, 2, 3, 4]}
         for source in (items, items.get, OldKeyedVectors(items), pairs(items)):
             message = refused(source)
-            assert "'dog' has 4 numbers, 'cat' has 3;" in message
+            assert "'dog' has 4 numbers, 'cat' has 3." in message
         for name, text, line, has in [
-            ("long.txt", glove(items.items()), 2, "'dog' has 4 numbers where 3 are due"),
-            ("short.txt", b"cat 1 2 3\ndog 1 2\n", 2, "'dog' has 2 numbers where 3 are due"),
+            ("long.txt", glove(items.items()), 2, "'dog' has 4 numbers instead of 3"),
+            ("short.txt", b"cat 1 2 3\ndog 1 2\n", 2, "'dog' has 2 numbers instead of 3"),
             ("unwanted.txt", b"cat 1 2 3\nx 1 1 1\ny 1 1 1\nz 1\n", 4, "'z' has 1 numbers"),
-            ("header.vec", b"2 3\ncat 1 2 3\ndog 1 2\n", 3, "'dog' has 2 numbers where 3 are due"),
+            ("header.vec", b"2 3\ncat 1 2 3\ndog 1 2\n", 3, "'dog' has 2 numbers instead of 3"),
         ]:
             message = refused(write(name, text))
             assert f"{name}' of word_vectors, line {line}," in message
@@ -290,7 +290,9 @@ class TestRefusals:
         sources.append(write("g.txt", glove(items.items())))
         for source in sources:
             message = refused(source, ["ok", "dog"])
-            assert message.startswith("The vector of 'dog' in word_vectors holds NaN or infinity;")
+            assert message.startswith(
+                "The vector of 'dog' in word_vectors contains NaN or infinity."
+            )
 
     def test_zero(self, write: Callable[[str, bytes], Path]) -> None:
         items = {"ok": [1.0, 1.0], "dog": [0.0, -0.0], "cow": [0.0, 0.0]}
@@ -314,10 +316,13 @@ class TestRefusals:
         [
             ((["cat", "dog"], np.ones((3, 2))), "has 2 words and 3 vectors"),
             ((["cat", "dog"], [[1.0, 2.0]]), "has 2 words and 1 vectors"),
-            ((["cat", "dog"], np.ones(2)), "must have 2 dimensions, a row a word; it has 1"),
+            (
+                (["cat", "dog"], np.ones(2)),
+                "must have 2 dimensions, with one row per word; it has 1",
+            ),
             (
                 (np.ones((2, 2)), ["cat", "dog"]),
-                "must be (words, matrix): strings, and a row for each",
+                "must be (words, matrix): a list of strings, and one row per word",
             ),
             (("a.bin", "b.bin"), "must be (words, matrix)"),
             ((3, 4), "must be (words, matrix)"),
@@ -337,8 +342,8 @@ class TestRefusals:
         for source in (items, KeyedVectors(items), pairs(items), *files):
             message = refused(source, ["cat", "dog"])
             assert message.startswith("None of the 2 words has a vector in word_vectors")
-            assert "like 'cat', 'dog', the vectors are of 'Cat', 'Dog', 'Cow')" in message
-        assert "like 'cat', 'dog')" in refused(items.get)
+            assert "(words: 'cat', 'dog'; vectors: 'Cat', 'Dog', 'Cow')" in message
+        assert "(words: 'cat', 'dog')" in refused(items.get)
 
 
 class TestBrokenFiles:
@@ -346,7 +351,7 @@ class TestBrokenFiles:
         message = refused(tmp_path / "no.bin")
         assert (
             message
-            == f"The file '{tmp_path / 'no.bin'}' of word_vectors does not exist; check the path."
+            == f"The file '{tmp_path / 'no.bin'}' of word_vectors does not exist. Check the path."
         )
         assert "does not exist" in refused("glove of mine")
         assert "cannot be read" in refused("nul\0")
@@ -362,16 +367,16 @@ class TestBrokenFiles:
             (b"cat,0.1,0.2\n", "line 1 is not a word followed by numbers"),
             (b"cat 1 2\ndog 1 two\n", "line 2, is not a word followed by 2 numbers: 'two' is no"),
             (bytes(range(256)), "line 1 is not a word followed by numbers"),
-            (b"0 5\n", "holds no vectors"),
-            (b"5 0\n", "holds no vectors"),
-            (b"3 2\ncat 1 2\ndog 3 4\n", "says 3 vectors, and it ends after 2 (at line 3)"),
-            (b"3 2\n", "says 3 vectors, and it ends after 0 (at line 1)"),
-            (b"9 2\n" + b"\0" * 70_000, "after 0 vectors there is no further word"),
-            (b"\x80\x04\x95 a pickle.", "is a pickle, which could run anybody's code"),
+            (b"0 5\n", "contains no vectors"),
+            (b"5 0\n", "contains no vectors"),
+            (b"3 2\ncat 1 2\ndog 3 4\n", "says 3 vectors, but it ends after 2 (at line 3)"),
+            (b"3 2\n", "says 3 vectors, but it ends after 0 (at line 1)"),
+            (b"9 2\n" + b"\0" * 70_000, "there is no word after 0 vectors"),
+            (b"\x80\x04\x95 a pickle.", "is a pickle, which could run arbitrary code"),
             (b"\xba\x16\x4f\x2f\x0c\0\0\0", "is a fastText model"),
-            (b"PK\x03\x04 no zip", "is damaged or cut short"),
-            (b"\x1f\x8b no gzip", "is damaged or cut short"),
-            (binary(VECTORS.items()) + b"more", "goes on after the 6 vectors of 3 numbers"),
+            (b"PK\x03\x04 no zip", "is damaged or incomplete"),
+            (b"\x1f\x8b no gzip", "is damaged or incomplete"),
+            (binary(VECTORS.items()) + b"more", "has more data than the 6 vectors of 3 numbers"),
         ],
     )
     def test_not_vectors(
@@ -383,13 +388,13 @@ class TestBrokenFiles:
 
     def test_a_matrix_without_words(self, tmp_path: Path) -> None:
         np.save(tmp_path / "m.npy", np.ones((2, 2)))
-        assert "is a matrix without its words; pass the pair" in refused(tmp_path / "m.npy")
+        assert "is a matrix without words. Pass the pair" in refused(tmp_path / "m.npy")
 
     def test_cut_short(self, write: Callable[[str, bytes], Path]) -> None:
         """Wherever a binary, gzipped or npz file is cut."""
         small = [("cat", [1.0, 2.0]), ("dog", [3.0, 4.0])]
         whole = binary(small, newline=b"")
-        assert "it ends after 1 (the last is of 'cat')" in refused(write("b.bin", whole[:-1]))
+        assert "it ends after 1 (the last is that of 'cat')" in refused(write("b.bin", whole[:-1]))
         for content in (whole, gzip.compress(glove(small)), as_npz(small)):
             for end in range(1, len(content)):
                 refused(write("cut", content[:end]))
@@ -412,21 +417,24 @@ class TestBrokenFiles:
         [
             (
                 dict(words=np.array(["cat", None]), vectors=np.ones((2, 2))),
-                "holds 'words' as Python objects, which only pickle could open",
+                "contains 'words' as Python objects, which only pickle can read",
             ),
             (dict(a=np.array(["cat"], object), b=np.ones((1, 2))), "'a' as Python objects"),
-            (dict(words=np.array(["cat"])), "it holds words (<U3, 1-d)."),
+            (dict(words=np.array(["cat"])), "It contains words (<U3, 1-d)."),
             (
                 dict(a=np.array(["x"]), b=np.ones((1, 2)), c=np.ones((1, 2))),
-                "it holds a (<U1, 1-d), b",
+                "It contains a (<U1, 1-d), b",
             ),
             (dict(words=np.ones(2), vectors=np.ones((2, 2))), "'words' as a 1-d array of strings"),
             (
                 dict(words=np.array(["a"]), vectors=np.ones(1)),
                 "'vectors' as a 2-d array of numbers",
             ),
-            (dict(words=np.array(["a"]), vectors=np.ones((3, 2))), "holds 1 words and 3 vectors"),
-            (dict(words=np.array(["a"]), vectors=np.ones((1, 0))), "an array of nothing"),
+            (
+                dict(words=np.array(["a"]), vectors=np.ones((3, 2))),
+                "contains 1 words and 3 vectors",
+            ),
+            (dict(words=np.array(["a"]), vectors=np.ones((1, 0))), "an array with empty rows"),
         ],
     )
     def test_npz(self, arrays: Any, says: str, write: Callable[[str, bytes], Path]) -> None:
@@ -435,7 +443,7 @@ class TestBrokenFiles:
     def test_a_zip_of_something_else(self, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "glove.zip", "w") as archive:
             archive.writestr("glove.txt", glove(VECTORS.items()))
-        assert "unpack it and pass the file inside" in refused(tmp_path / "glove.zip")
+        assert "Unpack it and pass the file inside" in refused(tmp_path / "glove.zip")
 
     def test_a_header_that_lies_takes_no_memory(self, tmp_path: Path) -> None:
         head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1000000000000), }\n"
@@ -447,8 +455,8 @@ class TestBrokenFiles:
             archive.writestr("vectors.npy", vectors)
         (tmp_path / "v.bin").write_bytes(b"999999999999 999999999\ncat \0\0\0\0")
         tracemalloc.start()
-        assert "cut short" in refused(tmp_path / "v.npz")
-        assert "cut short" in refused(tmp_path / "v.bin")
+        assert "incomplete" in refused(tmp_path / "v.npz")
+        assert "incomplete" in refused(tmp_path / "v.bin")
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 50e6

@@ -347,7 +347,7 @@ class TestDamaged:
     def test_a_newer_schema(self, folder: Path) -> None:
         forge(folder, lambda config: config.update(schema=2, version="9.9"))
         message = refused(folder, "config.json")
-        assert "newer coterie (schema 2, version 9.9)" in message
+        assert "newer version of coterie (schema 2, version 9.9)" in message
         assert "upgrade" in message
 
     def test_another_class(self, folder: Path) -> None:
@@ -423,7 +423,7 @@ class TestHostile:
         )
         forge(folder, lambda config: config["files"].update({name: "0" * 64}))
         read.clear()
-        assert "names a file" in refused(folder, "config.json")
+        assert "lists an unknown file" in refused(folder, "config.json")
         assert {path.name for path in read} <= set(FILES)
         assert {path.parent for path in read} == {folder}
 

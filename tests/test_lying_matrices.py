@@ -75,7 +75,9 @@ def model() -> GSDMM:
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("lie", LIES)
 def test_is_refused_at_every_door(lie: str, door: str, model: GSDMM) -> None:
-    with pytest.raises(InvalidInput, match="sparse matrix whose index arrays do not fit") as caught:
+    with pytest.raises(
+        InvalidInput, match="sparse matrix whose index arrays do not match"
+    ) as caught:
         DOORS[door](model, LIES[lie]())
     assert "\n" not in str(caught.value)
 
@@ -106,6 +108,6 @@ def test_values_behind_the_last_pointer_are_not_the_matrix(model: GSDMM) -> None
 def test_rows_must_be_those_the_model_was_fitted_on(model: GSDMM) -> None:
     """A document larger than the cluster it is taken out of made scoring spin for minutes."""
     huge = np.array([[2**31 - 1, 0, 0, 0, 0]])
-    with pytest.raises(InvalidInput, match="is not training row 1: the row had 4 words"):
+    with pytest.raises(InvalidInput, match="is not row 1 of the training data, which had 4 words"):
         model.predict(huge, rows=[1])
     assert model.predict(DENSE, rows=[0, 1, 2]).shape == (3,)

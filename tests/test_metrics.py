@@ -167,7 +167,7 @@ def test_pandas_columns():
         {"label": ["a", "a", "b", "b"], "cluster": [0, 0, 1, 2]}, index=[9, 8, 7, 6]
     )
     assert metrics.ari(frame["label"], frame["cluster"]) == pytest.approx(4 / 7)
-    with pytest.raises(InvalidInput, match="lacks a label at position 1"):
+    with pytest.raises(InvalidInput, match="has no label at position 1"):
         metrics.ari(pd.array([1, None], dtype="Int64"), [0, 1])
 
 
@@ -192,10 +192,10 @@ def test_wrong_labels(score):
         ("aab", "must be a list or array of labels, got 'aab'"),
         (3, "must be a list or array of labels, got 3"),
         (np.zeros((3, 2), int), r"one dimension, got shape \(3, 2\)"),
-        ([0, [1], 2], r"plain labels, got \[1\] at position 1"),
-        ([0, None, 2], "lacks a label at position 1"),
-        ([0.0, 1.0, math.nan], "lacks a label at position 2"),
-        (np.array([0.0, np.nan, 1.0]), "lacks a label at position 1"),
+        ([0, [1], 2], r"simple labels, got \[1\] at position 1"),
+        ([0, None, 2], "has no label at position 1"),
+        ([0.0, 1.0, math.nan], "has no label at position 2"),
+        (np.array([0.0, np.nan, 1.0]), "has no label at position 1"),
     ],
 )
 def test_what_is_no_labels(labels, says):
@@ -316,17 +316,17 @@ def test_repeated_documents_and_higher_counts_change_nothing(seed, measure):
     ("arguments", "options", "says"),
     [
         (([], X), {}, "top_words of coherence is empty"),
-        ((["pear", "plum"], X), {}, "a list of words per cluster, got 'pear'"),
-        (([0, 1], X), {}, "a list of words per cluster, got 0"),
-        (([[0, 1, 0]], X), {}, "names a word twice"),
+        ((["pear", "plum"], X), {}, "one list of words per cluster, got 'pear'"),
+        (([0, 1], X), {}, "one list of words per cluster, got 0"),
+        (([[0, 1, 0]], X), {}, "contains a word twice"),
         (([["pear", "plum"]], X), {}, "pass vocabulary="),
         (([[0, 4]], X), {}, "has 4 columns, so there is no word number 4"),
         (([[0, -1]], X), {}, "no word number -1"),
         (([[0, 1]], X, "umass"), {}, "measure of coherence must be one of 'pmi', 'npmi'"),
         (([[0, 1]], X), {"epsilon": -1.0}, "epsilon of coherence must be 0 or above"),
-        (([[0, 1]], X), {"vocabulary": ["a"]}, "has 4 columns for 1 words"),
+        (([[0, 1]], X), {"vocabulary": ["a"]}, "has 4 columns, but vocabulary has 1 words"),
         (([[0, 1]], [["a", "b"]]), {}, "must be a matrix of documents x words, got list"),
-        (([[0, 1]], 0 * X), {}, "holds no words"),
+        (([[0, 1]], 0 * X), {}, "contains no words"),
         (([[0, 1]], metrics.ReferenceCounts(0, {}, {})), {}, "at least one document, got 0"),
     ],
 )

@@ -296,7 +296,7 @@ def test_other_wrong_things(tmp_path):
         put(tmp_path / "x.xlsx", "PK")
     )
     assert "files without an extension (x)" in refused(put(tmp_path / "x", "words"))
-    assert "not a parquet" in refused(put(tmp_path / "x.parquet", "PAR1 no"))
+    assert "not a readable parquet" in refused(put(tmp_path / "x.parquet", "PAR1 no"))
     assert "gzip" in refused(put(tmp_path / "x.csv.gz", gzip.compress(b"text\na\n" * 99)[:-9]))
     assert "Line 2" in refused(put(tmp_path / "x.jsonl", '{"text": "a"}\n{"text": \n'))
     assert "Line 2" in refused(put(tmp_path / "x.json", '[{"text": "a"},\n{"text" "b"}]'))
@@ -306,7 +306,7 @@ def test_other_wrong_things(tmp_path):
     assert "empty" in refused([])
     assert "a dict" in refused({"text": ["a"]})
     assert "a int" in refused(5)
-    assert "name columns" in refused(["a"], text="body")
+    assert "are column names" in refused(["a"], text="body")
     twice = pd.DataFrame([["a", "b"]], columns=["text", "text"])
     assert "text" in refused(twice)
 

@@ -154,7 +154,7 @@ def test_empty_lists() -> None:
     data |= {"notes": [], "settings": [], "trace": [], "outliers": []}
     shown = " ".join(Page(render(data)).text)
     assert "No clusters were found" in shown
-    assert "No text stands out" in shown
+    assert "There are no outliers" in shown
 
 
 def test_one_cluster_without_anything() -> None:

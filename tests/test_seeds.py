@@ -414,7 +414,7 @@ def test_models_of_bare_matrices(fitted: coterie.GSDMM) -> None:
     unused = coterie.GSDMM(4, n_sweeps=5, random_state=1).fit(X, vocabulary=WORDS)
     assert "dead" not in " ".join(TEXTS)
     for model in (fitted, unused):
-        with pytest.raises(InvalidInput, match="the corpus is a matrix without words"):
+        with pytest.raises(InvalidInput, match="the corpus is a matrix without a vocabulary"):
             seeds.read(model).encode(None, split_text, n_words=8)
 
 

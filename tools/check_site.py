@@ -1,10 +1,10 @@
-"""Fail if a built page would load anything from elsewhere. `make docs` runs it on site/."""
+"""Fails if a built page would load anything from the network. `make docs` runs it on site/."""
 
 import re
 import sys
 from pathlib import Path
 
-# What a browser fetches by itself; an ordinary <a href> is not among it.
+# Everything that a browser loads automatically; ordinary links are not included.
 LOADS = re.compile(
     r"<(?:script|img|iframe|source|video|audio|embed|object)\b[^>]*?\s(?:src|data)=[\"']?(?:https?:)?//[^\"'>\s]+"
     r"|<link\b(?=[^>]*rel=[\"']?(?:stylesheet|preload|preconnect|dns-prefetch|modulepreload|icon))"
@@ -15,18 +15,18 @@ LOADS = re.compile(
 
 
 def main(folder: str) -> None:
-    """Look through every page and style sheet."""
+    """Check every page and style sheet."""
     files = [p for p in sorted(Path(folder).rglob("*")) if p.suffix in (".html", ".css")]
     if not files:
-        sys.exit(f"{folder} holds no pages")
+        sys.exit(f"{folder} contains no pages")
     found = [
         f"{path}: {hit[0]}"
         for path in files
         for hit in LOADS.finditer(path.read_text(encoding="utf-8"))
     ]
     if found:
-        sys.exit("these would be loaded from elsewhere:\n" + "\n".join(found))
-    print(f"{folder}/index.html is ready: {len(files)} files, all of it readable offline.")
+        sys.exit("these would be loaded from the network:\n" + "\n".join(found))
+    print(f"{folder}/index.html is ready: {len(files)} files that work offline.")
 
 
 if __name__ == "__main__":

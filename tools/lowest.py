@@ -1,7 +1,7 @@
-"""Print a constraints file with the lowest version that pyproject.toml allows of every dependency.
+"""Prints a constraints file with the lowest version of every dependency that pyproject.toml allows.
 
-`make test-lowest` installs these. `numpy>=1.26` becomes `numpy==1.26`; a requirement without a
-lower bound is left to pip. Named extras add their requirements, and those of the extras they name.
+`make test-lowest` installs them. `numpy>=1.26` becomes `numpy==1.26`; requirements without a lower
+bound are left to pip. The given extras add their requirements, including those of nested extras.
 """
 
 import sys
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def lowest(project: dict, extras: list[str]) -> list[str]:
-    """Pins for the dependencies of a [project] table and of the extras that are asked for."""
+    """Pins for the dependencies of a [project] table and of the given extras."""
     optional = project.get("optional-dependencies", {})
     waiting, seen = list(extras), set()
     lines = list(project["dependencies"])

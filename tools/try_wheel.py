@@ -1,9 +1,7 @@
-"""Try an installed coterie as a stranger would: fit, save, load, predict, report, command.
+"""Tries an installed coterie: fit, save, load, predict, report, command line.
 
-`make build` runs it.
-
-It runs in an empty environment, outside the checkout, so it fails when the wheel lacks a file or
-a dependency that the development environment happens to have.
+`make build` runs it in an empty environment, outside of the checkout. So it fails if a file or a
+dependency is missing from the wheel that the development environment happens to have.
 """
 
 import subprocess
@@ -23,7 +21,7 @@ DOCUMENTS = (FRUIT + TOOLS) * 5
 
 
 def main() -> None:
-    """Fit, save, load and predict; raise AssertionError where they disagree."""
+    """Fit, save, load and predict; raise AssertionError if the results differ."""
     where = Path(coterie.__file__).resolve()
     assert where.is_relative_to(Path(sys.prefix).resolve()), f"not the installed wheel: {where}"
     assert (where.parent / "py.typed").is_file(), "the wheel lacks py.typed"

@@ -3,7 +3,7 @@
 >>> import coterie
 >>> model = coterie.GSDMM(n_clusters=50, random_state=1)
 
-Names are loaded on first use: `import coterie` is quick and brings in neither numba nor
+Names are loaded on first use: `import coterie` is fast and imports neither numba nor
 scikit-learn.
 """
 

@@ -1,4 +1,4 @@
-"""What a parameter may be: a table beside each constructor, read once by `fit`."""
+"""Rules for parameter values: each constructor has a table of them, which `fit` checks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from coterie._arrays import plain
 from coterie._sentence import in_python, join, parameter
 from coterie.errors import InvalidInput
 
-Rule = Callable[[Any], str | None]  # None, or what is allowed
+Rule = Callable[[Any], str | None]  # returns None, or what is allowed
 
 
 def check(owner: str, rules: Mapping[str, Rule], values: Mapping[str, Any]) -> None:
-    """Raise for the first value that its rule refuses."""
+    """Raise InvalidInput for the first value that is not allowed."""
     for name, rule in rules.items():
         allowed = rule(values[name])
         if allowed:
@@ -29,7 +29,7 @@ def check(owner: str, rules: Mapping[str, Rule], values: Mapping[str, Any]) -> N
 
 
 def whole(low: int, high: int | None = None) -> Rule:
-    """A whole number from `low` (to `high`)."""
+    """A whole number of at least `low` (and at most `high`)."""
 
     def rule(v: Any) -> str | None:
         if _is_whole(v) and v >= low and (high is None or v <= high):
@@ -41,7 +41,7 @@ def whole(low: int, high: int | None = None) -> Rule:
 
 
 def number(low: float, *, inclusive: bool, high: float = math.inf) -> Rule:
-    """A finite number from (or above) `low` up to `high`."""
+    """A finite number of at least (or above) `low` and at most `high`."""
 
     def rule(v: Any) -> str | None:
         if (
@@ -85,7 +85,7 @@ def one_of(*choices: str) -> Rule:
 
 
 def either(*rules: Rule) -> Rule:
-    """Whatever one of these rules allows."""
+    """A value that one of these rules allows."""
 
     def rule(v: Any) -> str | None:
         refusals = {r: r(v) for r in rules}
@@ -109,10 +109,10 @@ def path(v: Any) -> str | None:
 
 
 def seed(v: Any) -> str | None:
-    """A whole number, or a generator of NumPy."""
+    """A whole number, or a NumPy generator."""
     if isinstance(v, np.random.Generator | np.random.RandomState) or whole(0)(v) is None:
         return None
-    return "a whole number of at least 0, or a NumPy generator"
+    return "a whole number of at least 0" + in_python(", or a NumPy generator")
 
 
 def nothing(v: Any) -> str | None:
@@ -129,10 +129,10 @@ def _is_number(v: Any) -> bool:
         return False
     try:
         return math.isfinite(v)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer with hundreds of digits
         return False
 
 
 def _short(v: Any) -> str:
-    text = " ".join(repr(v).split())  # an array's is of several lines
+    text = " ".join(repr(v).split())  # the repr of an array has several lines
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,8 +1,8 @@
-"""Arrays from outside, made plain: what numpy, scipy or a file gave becomes what a kernel can read.
+"""Converts arrays from the user into plain arrays that kernels can read.
 
-Byte order of another machine, half precision, numbers kept as objects, np.matrix and memory maps are
-taken for what they mean. A mask is refused, since no number says what a masked cell is. Whether the
-numbers are right is not asked here.
+Foreign byte orders, half precision, numbers stored as objects, np.matrix and memory maps are
+converted. Masked values are refused, since there is no number for a masked cell. Whether the numbers
+make sense is checked elsewhere.
 """
 
 from __future__ import annotations
@@ -14,34 +14,35 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from coterie._sentence import counted
 from coterie.errors import InvalidInput
 
 STEP = 2.0**-14  # vectors of documents are multiples of this, so that their sums are exact
 
 
 def plain(value: Any, what: str) -> npt.NDArray[Any]:
-    """An ordinary array in this machine's byte order; not a copy where it is one already.
+    """Convert to an ordinary array in native byte order; not copied if it already is one.
 
-    `what` begins the sentence if it cannot be one. An array of texts or of other objects stays that.
+    `what` is the start of the error message. Arrays of texts or other objects are not converted.
     """
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise InvalidInput(
             what
-            + " has masked values, which are no numbers; fill them (.filled(0)) or leave them out."
+            + " has masked values, which are not numbers. Fill them (.filled(0)) or leave them out."
         )
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O":
             array = _numbers(array)
-    except (TypeError, ValueError, OverflowError, RuntimeError):  # ragged; a tensor elsewhere
-        raise InvalidInput(what + " is no array: its rows differ in length or kind.") from None
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # ragged, or a tensor on a device
+        raise InvalidInput(what + " is not an array: its rows differ in length or type.") from None
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
 def plain_matrix(X: Any, owner: str) -> Any:
-    """X with its arrays made plain, dense or sparse of any format; a table or a list stays as it is."""
+    """Convert the arrays of X, dense or sparse in any format; tables and lists are returned unchanged."""
     what = f"X of {owner}"
     if sparse.issparse(X):
         matrix = _plain_sparse(X, what)
@@ -51,22 +52,22 @@ def plain_matrix(X: Any, owner: str) -> Any:
         return X
     if matrix.ndim != 2:
         raise InvalidInput(
-            f"{what} has {matrix.ndim} dimension(s); pass a matrix, documents x words. Reshape your data"
-            " with reshape(1, -1) if it is one document."
+            f"{what} has {counted(matrix.ndim, 'dimension')}. Pass a matrix of documents x words. Reshape"
+            " your data with reshape(1, -1) if it is a single document."
         )
-    if matrix.dtype.kind == "c":  # in scikit-learn's words
+    if matrix.dtype.kind == "c":  # as in scikit-learn
         raise InvalidInput(
-            f"Complex data not supported: {what} holds {matrix.dtype}; pass word counts."
+            f"Complex data not supported: {what} holds {matrix.dtype}. Pass word counts."
         )
     if matrix.dtype.kind not in "biuf":
         raise InvalidInput(
-            f"{what} holds {matrix.dtype}, not numbers; pass word counts, texts or token lists."
+            f"{what} holds {matrix.dtype}, not numbers. Pass word counts, texts or token lists."
         )
     return matrix
 
 
 def _numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Objects as numbers, if that is what all of them are; whole numbers stay whole."""
+    """Convert objects to numbers if all of them are numbers; integers stay integers."""
     found = np.asarray(array.tolist())
     return found if found.shape == array.shape and found.dtype.kind in "biufc" else array
 

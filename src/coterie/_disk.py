@@ -1,8 +1,8 @@
-"""Files and folders: written so that a crash leaves the old or the new, read only if they are files.
+"""Writes files and folders atomically: a crash leaves either the old or the new content.
 
-Whoever writes holds a `Claim` on the place: a lock that ends with the process. The new content grows
-in a staging folder beside the place and takes its name in one step. These are the only names of ours
-beside a place called `name`, and the next claim on it removes what a killed run left of them:
+A writer holds a `Claim` on a path: a lock that ends with the process. The new content is created in a
+staging folder next to the path and renamed in one step. For a path called `name`, these are the only
+other names that coterie creates, and the next claim removes what a killed run left behind:
 
     .name.coterie.lock                      the lock
     .name.coterie-<16 hex digits>.tmp/      the staging folder: `new`, and `old` while it is set aside
@@ -26,30 +26,30 @@ from coterie import _system
 from coterie.errors import CoterieError, ModelFileError
 
 NEW, OLD = "new", "old"  # inside a staging folder
-TRIES = 50  # at steps that somebody else may foil
-LONGEST = 180  # bytes of a name that are repeated in ours; a file system allows about 255
+TRIES = 50  # retries of steps that another process may disturb
+LONGEST = 180  # bytes of a name that are repeated in ours; file systems allow about 255
 
-# why what stands at a path must stay, in words that follow "it"; "" if it may be replaced
+# returns why the content of a path must not be replaced ("it is ..."), or "" if it may be
 Refusal = Callable[[Path], str]
 
 
 class InUse(ModelFileError):
-    """A place that another run is writing to."""
+    """The path is in use by another run."""
 
 
 class Taken(ModelFileError):
-    """A place where something stands that must not be replaced."""
+    """The path holds something that must not be replaced."""
 
 
 class NotReadable(OSError):
-    """A file that must not be read: no regular file, or too large. `strerror` says which."""
+    """The file is not a regular file, or is too large; see `strerror`."""
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """The content of a regular file of at most `most` bytes.
+    """Read a regular file of at most `most` bytes.
 
-    A pipe would wait forever and a device never end, so neither is opened for longer than it takes
-    to see what it is. Of a file that grows meanwhile, what was there at first is read.
+    A pipe could block and a device could be endless, so these are refused as soon as they are
+    recognised. If the file grows meanwhile, only its initial size is read.
     """
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:
@@ -61,7 +61,7 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def check_regular(path: Path) -> None:
-    """Raise `NotReadable` for a pipe, a device, a folder."""
+    """Raise `NotReadable` for pipes, devices and folders."""
     _check_regular(path, os.stat(path))
 
 
@@ -71,22 +71,22 @@ def _check_regular(path: Path, about: os.stat_result) -> None:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file, over an older one if there is one: the old or the new file, never a half."""
-    check_free(path, no_file)  # before a lock is put beside a device
+    """Write or replace a file; a crash leaves either the old or the new file."""
+    check_free(path, no_file)  # before creating a lock next to a device
     with Claim(path) as place, place.staged() as fresh:
         fresh.write_bytes(content)
         place.put(fresh, no_file)
 
 
 def check_free(path: Path, refusal: Refusal) -> None:
-    """Refuse a place where something stands that must not be replaced."""
+    """Raise `Taken` if the path holds something that must not be replaced."""
     why = refusal(_real(path)) if os.path.lexists(_real(path)) else ""
     if why:
         raise Taken(f"{path} cannot be written: {why}.")
 
 
 def no_file(path: Path) -> str:
-    """A refusal: folders, devices and pipes are not replaced by a file."""
+    """Why a path must not be replaced by a file: it is a folder, device or pipe; "" if it may be."""
     mode = path.lstat().st_mode
     if stat.S_ISREG(mode):
         return ""
@@ -94,16 +94,16 @@ def no_file(path: Path) -> str:
 
 
 def free_names(path: Path) -> Iterator[Path]:
-    """Other names for a place that is taken: reviews-2.coterie, reviews-3.coterie, ..."""
+    """Alternative names for a path that is taken: reviews-2.coterie, reviews-3.coterie, ..."""
     for number in range(2, 10_000):
         yield path.with_name(f"{path.stem[:200]}-{number}{path.suffix}")
 
 
 def recover(path: str | os.PathLike[str]) -> None:
-    """If nothing has this name because a run was killed at the wrong moment, restore what had."""
+    """Restore the old content if a run was killed while it replaced this path."""
     try:
         place = Claim(path)
-    except ModelFileError:  # no path at all: loading says so
+    except ModelFileError:  # not a valid path: loading reports it
         return
     for _ in range(TRIES):
         if os.path.lexists(place.real) or not any(place.left_behind(OLD)):
@@ -111,18 +111,18 @@ def recover(path: str | os.PathLike[str]) -> None:
         try:
             with place:
                 return
-        except InUse:  # by a run that is just renaming
+        except InUse:  # another run is renaming right now
             time.sleep(0.02)
-        except ModelFileError:  # a folder that is not ours to write: loading says what is missing
+        except ModelFileError:  # the folder is not writable: loading reports what is missing
             return
 
 
 class Claim:
-    """A place to write to that nobody else writes to at the same time.
+    """An exclusive claim on a path that will be written.
 
-    Entering it locks the place, restores what a killed run had set aside, and removes what it left
-    behind. A symbolic link stays a link: what it points to is the place. With `parents`, missing
-    folders above are made, and removed again if nothing was written into them.
+    Entering it locks the path, restores old content that a killed run had moved aside, and removes
+    what that run left behind. Symbolic links are kept: the claim is on their target. With `parents`,
+    missing parent folders are created, and removed again if nothing was written.
     """
 
     def __init__(self, path: str | os.PathLike[str], parents: bool = False) -> None:
@@ -132,11 +132,13 @@ class Claim:
         self._made: list[Path] = []
         self._lock = self.real.parent / f".{_label(self.real.name)}.coterie.lock"
         self._handle = -1
-        self._last: Any = None  # what stood here on entering, or what `rewrite` wrote last
+        self._last: Any = (
+            None  # identity of the file found on entering, or last written by `rewrite`
+        )
 
     def __enter__(self) -> Claim:
-        """Lock, restore, sweep."""
-        with _in_words(self.path):
+        """Lock the path, and clean up after a killed run."""
+        with _errors_as_sentences(self.path):
             try:
                 locked = self._take_lock()
                 for folder in self.left_behind() if locked else ():
@@ -148,7 +150,7 @@ class Claim:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the place back."""
+        """Unlock the path."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             with suppress(OSError):
@@ -159,10 +161,10 @@ class Claim:
 
     @contextmanager
     def staged(self) -> Iterator[Path]:
-        """Where to make the new file or folder; `put` it in place before the block ends."""
+        """Yield a temporary path for the new content; `put` it in place before the block ends."""
         name = f".{_label(self.real.name)}.coterie-{secrets.token_hex(8)}.tmp"
         folder = self.real.parent / name
-        with _in_words(self.path, folder / NEW):
+        with _errors_as_sentences(self.path, folder / NEW):
             try:
                 folder.mkdir()
                 yield folder / NEW
@@ -170,9 +172,9 @@ class Claim:
                 _clear(folder, self.real)
 
     def put(self, fresh: Path, refusal: Refusal, at: Path | None = None) -> None:
-        """Give what was staged the place's name, or another one beside it, in one step.
+        """Rename the staged content to the claimed path, or to `at` next to it, in one step.
 
-        Raises `Taken` if something stands there that `refusal` does not let go.
+        Raises `Taken` if `refusal` gives a reason not to replace existing content.
         """
         target = self.real if at is None else _real(at.parent) / at.name
         _flush(fresh)
@@ -182,20 +184,20 @@ class Claim:
             except FileExistsError:
                 try:
                     _replace(fresh, target, refusal)
-                except FileNotFoundError:  # what stood there has gone by now
+                except FileNotFoundError:  # the existing content disappeared meanwhile
                     if os.path.lexists(fresh):
                         continue
                     raise
-            with suppress(OSError):  # it stands; not every system lets a folder be flushed
+            with suppress(OSError):  # already renamed; not every system can flush a folder
                 flush_folder(target.parent)
             return
-        raise Taken("it changes all the time")
+        raise Taken("it keeps changing")
 
     def rewrite(self, content: bytes) -> None:
-        """Write a file over the one that was here on entering, or that was written here last."""
+        """Replace the file that was found on entering, or that was last written here."""
 
         def another(path: Path) -> str:
-            changed = "another file was put there while the run was going on"
+            changed = "another file was put there during the run"
             return "" if identity(path) == self._last else changed
 
         with self.staged() as fresh:
@@ -205,7 +207,7 @@ class Claim:
             self._last = written
 
     def left_behind(self, holding: str = "") -> Iterator[Path]:
-        """Staging folders of this place, by their exact name and content."""
+        """Staging folders of this path, recognised by their exact name and content."""
         pattern = re.compile(
             rf"\.{re.escape(_label(self.real.name))}\.coterie-[0-9a-f]{{16}}\.tmp", re.DOTALL
         )
@@ -217,14 +219,14 @@ class Claim:
                         yield path
 
     def _take_lock(self) -> bool:
-        """Hold the lock, or raise InUse; False if the file system knows no locks."""
+        """Take the lock, or raise InUse; return False if the file system does not support locks."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
         for _ in range(TRIES):
             if self._parents:
                 self._make_parents()
             try:
                 handle = os.open(self._lock, flags, 0o666)
-            except FileNotFoundError:  # another run took an empty folder away just now
+            except FileNotFoundError:  # another run just removed the empty folder
                 if self._parents:
                     continue
                 raise
@@ -238,10 +240,10 @@ class Claim:
                 if self._handle != handle:
                     os.close(handle)
             if locked is False:
-                break  # otherwise the owner before removed this file: lock the next one
+                break  # else the previous owner removed this file: try again
         raise InUse(
-            f"{self.path} is in use by another run of coterie; wait until that run has finished, or"
-            " name another place."
+            f"{self.path} is in use by another run of coterie. Wait until that run has finished, or"
+            " choose another path."
         )
 
     def _make_parents(self) -> None:
@@ -257,7 +259,7 @@ class Claim:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make a rename durable, where the system lets a folder be flushed."""
+    """Make a rename durable, if the system can flush folders."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -267,12 +269,12 @@ def flush_folder(folder: Path) -> None:
 
 
 def _replace(fresh: Path, target: Path, refusal: Refusal) -> None:
-    """Put `fresh` in the place of what stands there, unless that must stay."""
+    """Replace the content of `target` with `fresh`, unless `refusal` gives a reason not to."""
     why = refusal(target)
     if why:
         raise Taken(why)
     if _system.exchange(fresh, target):
-        why = refusal(fresh)  # nobody can add to it unseen any more: it has left its place
+        why = refusal(fresh)  # check again: now that it has moved, nobody can add to it unnoticed
         if why:
             _system.exchange(fresh, target)
             raise Taken(why)
@@ -280,7 +282,7 @@ def _replace(fresh: Path, target: Path, refusal: Refusal) -> None:
     if not fresh.is_dir():
         os.replace(fresh, target)
         return
-    old = fresh.parent / OLD  # restored by `_clear` if this is where it ends
+    old = fresh.parent / OLD  # `_clear` restores it if the process ends here
     os.rename(target, old)
     why = refusal(old)
     if why:
@@ -289,7 +291,9 @@ def _replace(fresh: Path, target: Path, refusal: Refusal) -> None:
     try:
         os.rename(fresh, target)
     except OSError:
-        if os.path.lexists(target):  # something came in between: keep what stood there before
+        if os.path.lexists(
+            target
+        ):  # something else appeared: keep the old content under another name
             _rescue(old, target)
         raise
 
@@ -302,7 +306,7 @@ def _rescue(old: Path, target: Path) -> None:
 
 
 def _clear(staging: Path, target: Path) -> None:
-    """Remove a staging folder; what was set aside gets its name back if nothing else has it."""
+    """Remove a staging folder; old content in it is restored if its path is free."""
     with suppress(OSError):
         if (staging / OLD).exists() and not os.path.lexists(target):
             os.rename(staging / OLD, target)
@@ -310,14 +314,14 @@ def _clear(staging: Path, target: Path) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Write a file, or all files of a folder, through to the disk."""
+    """Flush a file, or all files of a folder, to the disk."""
     if path.is_dir():
         for inside in path.iterdir():
             _flush(inside)
         with suppress(OSError):
             flush_folder(path)
         return
-    # Windows flushes only what is open for writing
+    # Windows only flushes files that are open for writing
     flags = os.O_RDWR if _system.PLATFORM == "win32" else os.O_RDONLY
     handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
     try:
@@ -327,8 +331,8 @@ def _flush(path: Path) -> None:
 
 
 @contextmanager
-def _in_words(path: Path, fresh: Path | None = None) -> Iterator[None]:
-    """What the system refuses, as a sentence about the place that the user named."""
+def _errors_as_sentences(path: Path, fresh: Path | None = None) -> Iterator[None]:
+    """Turn errors of the system into a sentence about the path that the user named."""
     try:
         yield
     except (Taken, InUse) as error:
@@ -348,13 +352,13 @@ def _in_words(path: Path, fresh: Path | None = None) -> Iterator[None]:
 
 
 def _system_error(error: Exception) -> str:
-    """What the system refused, in its own words; "" if it was not the system.
+    """The message of an error of the operating system; "" for other errors.
 
-    Libraries written in Rust hand on an error of the system in errors of their own, of any type.
+    Libraries written in Rust wrap errors of the system in their own types.
     """
-    told = re.search(r"([^:]*) \(os error \d+\)", str(error))
-    if told is not None:
-        return told[1].strip()
+    wrapped = re.search(r"([^:]*) \(os error \d+\)", str(error))
+    if wrapped is not None:
+        return wrapped[1].strip()
     return str(error.strerror or error) if isinstance(error, OSError) else ""
 
 
@@ -362,11 +366,13 @@ def _real(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError:
-        raise ModelFileError(f"{str(path)!r} is no path: it holds a null character.") from None
+        raise ModelFileError(
+            f"{str(path)!r} is not a path: it contains a null character."
+        ) from None
 
 
 def _label(name: str) -> str:
-    """A name as it is repeated in ours: whole, or its beginning and a digest if it is too long."""
+    """The part of a name that is repeated in ours; a long name is shortened and gets a digest."""
     raw = os.fsencode(name)
     if len(raw) <= LONGEST:
         return name
@@ -375,7 +381,7 @@ def _label(name: str) -> str:
 
 
 def identity(path: Path) -> Any:
-    """What tells a file from another one at the same path."""
+    """What distinguishes a file from another file at the same path."""
     try:
         about = path.lstat()
     except OSError:
@@ -384,10 +390,10 @@ def identity(path: Path) -> Any:
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Whether an open, empty file (as all our locks are) is the one at a path."""
+    """Whether an open, empty file (our locks are empty) is the one at a path."""
     about = os.fstat(handle)
     if not stat.S_ISREG(about.st_mode) or about.st_size:
-        raise FileExistsError(0, f"{path.name} is in the way; move it away", str(path))
+        raise FileExistsError(0, f"{path.name} is in the way and has to be moved", str(path))
     try:
         return os.path.samestat(about, path.lstat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""How much memory a single file may take: a bound that everything read from outside is held to."""
+"""The memory limit for reading files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from coterie.errors import InvalidInput
 
 VARIABLE = "COTERIE_MAX_MEMORY"
-SHARE = 0.75  # of the memory that the machine, or the container, has
-_UNKNOWN = 8 * 10**9  # assumed where the system does not say
+SHARE = 0.75  # of the memory of the machine or the container
+_UNKNOWN = 8 * 10**9  # assumed if the system does not tell
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _GROUPS = Path("/proc/self/cgroup")
@@ -19,9 +19,9 @@ _GROUP_FOLDER = Path("/sys/fs/cgroup")
 
 
 def allowed_memory() -> int:
-    """Bytes of memory that reading a file may take.
+    """Maximum memory for reading a file, in bytes.
 
-    Three quarters of the physical memory, or of the cgroup's limit where that is smaller. The
+    Three quarters of the physical memory, or of the cgroup limit if that is smaller. The
     environment variable COTERIE_MAX_MEMORY (such as "8GB" or "512MiB") takes precedence.
     """
     asked = os.environ.get(VARIABLE, "").strip()
@@ -31,7 +31,7 @@ def allowed_memory() -> int:
 
 
 def in_units(size: float) -> str:
-    """Bytes as people write them.
+    """Bytes in a readable form.
 
     >>> in_units(830), in_units(41_300_000), in_units(8e9)
     ('830 bytes', '41.3 MB', '8.0 GB')
@@ -47,7 +47,7 @@ def _size(text: str) -> int:
     size = int(float(found[1]) * _UNITS[found[2]]) if found and found[2] in _UNITS else 0
     if size <= 0:
         raise InvalidInput(
-            f"The environment variable {VARIABLE} is {text!r}; give it a size such as 8GB or 512MB, or"
+            f"The environment variable {VARIABLE} is {text!r}. Set it to a size such as 8GB or 512MB, or"
             " remove it."
         )
     return size
@@ -61,7 +61,7 @@ def _physical() -> int:
 
 
 def _group_limits() -> list[int]:
-    """The memory limits of this process's cgroup and of those around it; versions 1 and 2."""
+    """The memory limits of the cgroup of this process and of its parents (versions 1 and 2)."""
     limits = []
     try:
         groups = [line.split(":", 2) for line in _GROUPS.read_text().splitlines()]
@@ -76,9 +76,12 @@ def _group_limits() -> list[int]:
             else (_GROUP_FOLDER / "memory", "memory.limit_in_bytes")
         )
         inner = Path(group[2].lstrip("/"))
-        for folder in (inner, *inner.parents):  # the last is ".": what a container sees as its own
+        for folder in (
+            inner,
+            *inner.parents,
+        ):  # the last is ".", which is the group of the container
             try:
                 limits.append(int((top / folder / name).read_text()))
-            except (OSError, ValueError):  # not there, or "max"
+            except (OSError, ValueError):  # missing, or "max"
                 continue
     return [limit for limit in limits if limit > 0]

@@ -1,4 +1,4 @@
-"""Where a saved model is: the folder that `save` wrote, or the one around it that `coterie fit` wrote."""
+"""Finds a saved model: the folder written by `save`, or inside the folder written by `coterie fit`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from coterie import io
 
 
 def find(path: str | os.PathLike[str]) -> Path | None:
-    """The model's own folder, whether it or the folder around it was named; None where there is none."""
+    """The model folder, given itself or the output folder that contains it; None if there is none."""
     named = Path(path)
     for folder in (named, named / "model"):
         try:
             if (folder / io.CONFIG).exists():
                 return folder
-        except (OSError, ValueError):  # too long for a path, or with a character none may have
+        except (OSError, ValueError):  # too long for a path, or with an invalid character
             return None
     return None

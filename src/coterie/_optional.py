@@ -1,4 +1,4 @@
-"""Packages that coterie can use but does not need: the module, or a sentence that says what to install."""
+"""Optional packages: imports them, or raises an error that says what to install."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coterie.errors import Unsupported
 
 
 def require(module: str, extra: str, what: str) -> Any:
-    """Import a module that comes with an extra; `what` is what the user asked for."""
+    """Import a module that is installed by an extra; `what` is the feature that needs it."""
     try:
         return import_module(module)
     except ImportError:

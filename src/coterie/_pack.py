@@ -1,7 +1,7 @@
-"""A model as plain arrays and numbers, and back. The files themselves are `io`'s.
+"""Converts models to plain arrays and numbers, and back. `io` reads and writes the files.
 
-Checksums protect against accidents, not against authors. So nothing that is read is believed: every
-array that indexes another is checked before a kernel sees it, and what follows from the labels is
+Checksums protect against accidents, not against malicious authors. So nothing is trusted: every array
+that indexes another is checked before a kernel uses it, and everything that follows from the labels is
 compared with them.
 """
 
@@ -54,12 +54,12 @@ _PER_ROW: dict[str, Any] = {
 
 
 def damaged(path: Path, what: str) -> ModelFileError:
-    """What to raise for a file of a model that cannot be used."""
+    """The error for a model file that cannot be used."""
     return ModelFileError(f"{path} is damaged: {what}. Save the model again, or restore a copy.")
 
 
 def model_arrays(model: Model) -> Arrays:
-    """The arrays of a model; `read_model` is the way back."""
+    """The arrays of a model; `read_model` is the inverse."""
     urn, frozen = model.urn, model.frozen
     uniform = urn.words.beta.size > 0 and bool((urn.words.beta == urn.words.beta[0]).all())
     arrays: Arrays = {name: getattr(frozen, name) for name in _KINDS if name != "beta"}
@@ -77,7 +77,7 @@ def model_arrays(model: Model) -> Arrays:
 
 
 def urn_numbers(model: Model) -> dict[str, Any]:
-    """The rest of a model, as JSON."""
+    """The numbers of the urn, for JSON."""
     urn = model.urn
     return {
         "burst": urn.words.burstiness,
@@ -94,7 +94,7 @@ def urn_numbers(model: Model) -> dict[str, Any]:
 def read_model(
     path: Path, config_path: Path, config: dict[str, Any], arrays: Arrays, words: Any
 ) -> Model:
-    """The model that arrays (from `path`) and config (from `config_path`) describe."""
+    """Rebuild a model from arrays (from `path`) and config (from `config_path`)."""
     if not set(arrays) >= set(_KINDS):
         raise damaged(path, "arrays are missing")
     size, total, ptr, cluster, held, beta = (arrays[name] for name in _KINDS)
@@ -113,7 +113,7 @@ def read_model(
         and (words is None or len(words) == n_words)
     )
     if not ok or (np.bincount(cluster, held, n_clusters) != total).any():
-        raise damaged(path, "its arrays do not fit together")
+        raise damaged(path, "its arrays do not match")
     urn = _urn(config_path, config["urn"], np.broadcast_to(beta, (n_words,)).copy(), n_clusters)
     seeds = None
     if "seed_text" in arrays:
@@ -126,14 +126,14 @@ def read_model(
     if seeds is not None:
         found[seeds.cluster] = True
         if model.counted.nnz and model.counted.data.min() < 0:
-            raise damaged(path, "its seeds count more words than their clusters")
+            raise damaged(path, "its seeds have more words than their clusters")
     if not found.all():
         raise damaged(path, "a cluster has no documents")
     return model
 
 
 def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
-    """Labels and scores of the training rows; sizes and word counts must be those of the labels."""
+    """Labels and scores of the training rows; sizes and word counts must match the labels."""
     per_row = {name: arrays.get(name, np.zeros((0, 0))) for name in _PER_ROW}
     labels, length = per_row["labels"], per_row["length"]
     ok = (
@@ -143,15 +143,15 @@ def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
         and bool((length >= 0).all() and (labels[length > 0] >= 0).all())
     )
     if not ok:
-        raise damaged(path, "its labels do not fit its clusters")
+        raise damaged(path, "its labels do not match its clusters")
     counted = length > 0
-    weight = arrays.get("weight")  # earlier models do not say it
+    weight = arrays.get("weight")  # not saved by earlier versions
     exact = weight is not None
     if weight is None:
         weight = counted.astype(np.int64)
     ok = weight.dtype == np.int64 and weight.shape == labels.shape and _within(weight, 0, 2**31)
     if not ok or (weight[~counted] > 0).any():
-        raise damaged(path, "its weights do not fit its rows")
+        raise damaged(path, "its weights do not match its rows")
     own = labels[counted]
     size = np.bincount(own, weight[counted], model.n_clusters)
     words = np.bincount(own, weight[counted] * length[counted].astype(float), model.n_clusters)
@@ -164,7 +164,7 @@ def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
     other = exact and (size != frozen.size).any()
     other |= exact and not model.urn.relations.promotion and (words != frozen.total).any()
     if few or other:
-        raise damaged(path, "its sizes and counts are not those of its labels")
+        raise damaged(path, "its sizes and counts do not match its labels")
     return {**per_row, **({"weight": weight} if exact else {})}
 
 
@@ -188,7 +188,7 @@ def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clu
         and whole["promotion"] < 2**31
     )
     if not sane:
-        raise damaged(path, "its urn makes no sense")
+        raise damaged(path, "its urn is not valid")
     changes: dict[str, Any] = {**whole, **{k: float(v) for k, v in numbers.items()}}
     return changed(process(1.0, beta), unit=1.0 / whole["one"], **changes)
 
@@ -212,7 +212,7 @@ def _seeds(path: Path, urn: Urn, arrays: Arrays, n_clusters: int) -> tuple[Urn, 
         and np.unique(cluster).size == cluster.size
     )
     if not ok:
-        raise damaged(path, "its seeds do not fit together")
+        raise damaged(path, "its seeds do not match")
     urn = changed(urn, seed_weight=weight, seed_ptr=ptr, seed_word=word, seed_count=count)
     return urn, SeedClusters(tuple(names), cluster, tuple(map(tuple, unknown)))
 
@@ -226,7 +226,7 @@ def _relations(path: Path, urn: Urn, arrays: Arrays) -> Urn:
         and _within(word, 0, urn.words.beta.size)
     )
     if not ok:
-        raise damaged(path, "its related words do not fit together")
+        raise damaged(path, "its related words do not match")
     return changed(urn, relate_ptr=ptr, relate_word=word)
 
 
@@ -249,7 +249,7 @@ def _vectors(
         and not urn.relations.promotion
     )
     if not ok:
-        raise damaged(path, "its vectors do not fit together")
+        raise damaged(path, "its vectors do not match")
     return sums, mean
 
 
@@ -262,27 +262,27 @@ def _are(arrays: Arrays, kinds: dict[str, Any]) -> bool:
 
 
 def names_array(names: list[str]) -> Arrays:
-    """The names of the columns a model was fitted on; there may be millions."""
+    """The column names a model was fitted on, as an array; there may be millions."""
     return {"feature_names": _as_bytes(names)}
 
 
 def read_names(path: Path, arrays: Arrays, n_words: int) -> list[str] | None:
-    """The way back."""
+    """The inverse of `names_array`."""
     if "feature_names" not in arrays:
         return None
     names = _json_in(arrays["feature_names"])
     if not _are_texts(names) or len(names) != n_words:
-        raise damaged(path, "the names of its columns do not fit")
+        raise damaged(path, "its column names do not match")
     return list(names)
 
 
 def _as_bytes(value: Any) -> npt.NDArray[np.uint8]:
-    """JSON as an array: what yesterday's clusters lack today may be millions of words."""
+    """JSON as an array of bytes; the unknown words of seeds may be millions."""
     return np.frombuffer(json.dumps(value).encode(), np.uint8)
 
 
 def _json_in(array: npt.NDArray[Any]) -> Any:
-    """What `_as_bytes` packed, not checked yet; None where it is no JSON."""
+    """The inverse of `_as_bytes`, unchecked; None if it is not JSON."""
     try:
         return json.loads(array.tobytes())
     except (ValueError, RecursionError):
@@ -302,14 +302,14 @@ def _within(array: npt.NDArray[Any], low: int, high: int) -> bool:
 
 
 def _ascends(ptr: npt.NDArray[Any], index: npt.NDArray[Any]) -> bool:
-    """Whether the indices of each row of a CSR ascend, so that none is there twice."""
+    """Whether the indices of each CSR row increase, so that none occurs twice."""
     ascends = np.append(index[1:] > index[:-1], True)
     ascends[ptr[1:][ptr[1:] > 0] - 1] = True
     return bool(ascends.all())
 
 
 def promoting_arrays(promoting: Any) -> Arrays:
-    """Which words of which training rows promote, as arrays."""
+    """Which words of which training rows promote related words, as arrays."""
     return {
         "promoting_ptr": promoting.indptr.astype(np.int64),
         "promoting_word": promoting.indices.astype(np.int32),
@@ -317,11 +317,11 @@ def promoting_arrays(promoting: Any) -> Arrays:
 
 
 def read_promoting(path: Path, arrays: Arrays, model: Model, n_rows: int) -> Any:
-    """The way back: a sparse matrix of training rows x words, or None for other urns."""
+    """The inverse: a sparse matrix of training rows x words, or None for other urns."""
     if not model.urn.relations.promotion and "promoting_ptr" not in arrays:
         return None
     if not model.urn.relations.promotion or "promoting_ptr" not in arrays:
-        raise damaged(path, "what its words promote does not fit its urn")
+        raise damaged(path, "its promoting words do not match its urn")
     ptr, word = arrays["promoting_ptr"], arrays.get("promoting_word", np.zeros((0, 0)))
     kinds = {"promoting_ptr": np.int64, "promoting_word": np.int32}
     n_words = model.urn.words.beta.size
@@ -332,7 +332,7 @@ def read_promoting(path: Path, arrays: Arrays, model: Model, n_rows: int) -> Any
         and _within(word, 0, n_words)
     )
     if not ok:
-        raise damaged(path, "what its words promote does not fit")
+        raise damaged(path, "its promoting words do not match")
     return sparse.csr_matrix((np.ones(word.size, np.uint8), word, ptr), (n_rows, n_words))
 
 
@@ -359,7 +359,7 @@ def _stored_vectors(counts: Counts) -> Arrays:
 def read_corpus(
     path: Path, arrays: Arrays, model: Model, per_row: Arrays, promoting: Any = None
 ) -> Corpus | None:
-    """The training documents, where a model keeps them; their words must make the model's counts."""
+    """The training documents, if they were saved; their words must match the counts of the model."""
     if "doc_ptr" not in arrays:
         return None
     kinds = {
@@ -386,7 +386,7 @@ def read_corpus(
         and not tally_kernels.has_repeats(ptr, word, np.full(n_words, -1, np.int64))
     )
     if not ok:
-        raise damaged(path, "its documents do not fit together")
+        raise damaged(path, "its documents do not match")
     length = np.add.reduceat(tally, ptr[:-1], dtype=np.int64)
     corpus = Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
     if model.n_dimensions:
@@ -396,12 +396,12 @@ def read_corpus(
         vectors = (stored * np.float32(STEP)).astype(np.float32)
         corpus = corpus._replace(counts=corpus.counts._replace(vectors=vectors))
     if not _makes(model, corpus, per_row, promoting):
-        raise damaged(path, "its counts are not those of its documents")
+        raise damaged(path, "its counts do not match its documents")
     return corpus
 
 
 def _makes(model: Model, corpus: Corpus, per_row: Arrays, promoting: Any) -> bool:
-    """Whether the labelled documents, counted again, are the model."""
+    """Whether counting the labelled documents again gives the model."""
     labels = corpus.per_document(per_row["labels"])
     same_rows = (
         np.array_equal(corpus.per_row(labels, -1), per_row["labels"])

@@ -1,8 +1,8 @@
-"""Sentences that name parameters: the same words for a Python program and for a command line.
+"""Sentences that mention parameters, for Python and for the command line.
 
-A parameter is `min_df` in Python and `--min-df` in a shell. A `Sentence` is an ordinary string, as
-Python says it, that also remembers which of its pieces are names of parameters. The command line
-replaces these pieces and nothing else, so a file called my_min_df.csv keeps its name.
+A parameter is `min_df` in Python and `--min-df` on the command line. A `Sentence` is an ordinary
+string with the Python names that also knows which of its pieces are names. The command line replaces
+only these pieces, so a file called my_min_df.csv keeps its name.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 
 class Name(NamedTuple):
-    """A piece of a sentence that speaks of a parameter."""
+    """A piece of a sentence that names a parameter."""
 
-    parameter: str  # of a public call; "" for words that only a Python program needs
-    python: str  # what Python says here
-    value: str | None = None  # as in text='...', to be written down with a value; "" is any
+    parameter: str  # its name; "" for words that are only shown in Python
+    python: str  # the text in Python
+    value: str | None = None  # to show it with a value, as in text='...'; "" means any value
 
 
 class Sentence(str):
-    """A string that remembers its names; adding strings to it, on either side, keeps them.
+    """A string that knows which of its pieces are names; it can be added to other strings.
 
     >>> said = "Raise " + parameter("n_clusters") + " of n_clusters.csv."
     >>> said
@@ -32,7 +32,7 @@ class Sentence(str):
     pieces: tuple[str | Name, ...]
 
     def __new__(cls, *pieces: str | Name) -> Sentence:
-        """Put pieces together; a piece that is a sentence brings its own."""
+        """Join pieces; the pieces of a sentence are kept."""
         flat: list[str | Name] = []
         for piece in pieces:
             flat += piece.pieces if isinstance(piece, Sentence) else [piece]
@@ -41,46 +41,46 @@ class Sentence(str):
         return made
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """What a copy is made of."""
+        """Arguments for copying."""
         return self.pieces
 
     def __add__(self, other: str) -> Sentence:
-        """This, and then the other."""
+        """Append a string or a sentence."""
         return Sentence(self, other) if isinstance(other, str) else NotImplemented
 
     def __radd__(self, other: str) -> Sentence:
-        """The other, and then this."""
+        """Prepend a string or a sentence."""
         return Sentence(other, self) if isinstance(other, str) else NotImplemented
 
     def rendered(self, say: Callable[[Name], str]) -> str:
-        """The sentence with other words for its names."""
+        """Return the sentence with its names replaced by `say`."""
         return "".join(say(p) if isinstance(p, Name) else p for p in self.pieces)
 
     @property
     def parameter(self) -> str | None:
-        """The first parameter that it names."""
+        """The first parameter in the sentence, or None."""
         named = (p.parameter for p in self.pieces if isinstance(p, Name) and p.parameter)
         return next(named, None)
 
 
 def parameter(name: str, owner: str = "") -> Sentence:
-    """A parameter, and whose it is: `n_clusters of cluster`."""
+    """A parameter and its owner, as in `n_clusters of cluster`."""
     return Sentence(Name(name, f"{name} of {owner}" if owner else name))
 
 
 def example(name: str, value: Any = "") -> Sentence:
-    """A parameter with a value, as one writes it down: `min_df=1`, or `text='...'` for any value."""
+    """A parameter with a value, as in `min_df=1`, or `text='...'` for any value."""
     shown = "'...'" if value == "" else repr(value)
     return Sentence(Name(name, f"{name}={shown}", str(value)))
 
 
 def in_python(words: str) -> Sentence:
-    """Words that are left out where there is no Python."""
+    """Words that are left out on the command line."""
     return Sentence(Name("", words))
 
 
 def join(separator: str, parts: Iterable[str]) -> Sentence:
-    """As `separator.join(parts)`; the names stay."""
+    """Like `separator.join(parts)`, but keeps the names."""
     pieces: list[str] = []
     for part in parts:
         pieces += [separator, part] if pieces else [part]
@@ -97,14 +97,14 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
 
 def to_json(said: str) -> str | list[Any]:
-    """A string, or the pieces of a sentence, as JSON holds them."""
+    """Convert a string or a sentence to plain data for JSON."""
     if not isinstance(said, Sentence):
         return said
     return [list(p) if isinstance(p, Name) else p for p in said.pieces]
 
 
 def from_json(saved: Any) -> str:
-    """What `to_json` kept; ValueError for anything else."""
+    """Restore the output of `to_json`; ValueError for anything else."""
     if isinstance(saved, str):
         return saved
     if not isinstance(saved, list):

@@ -14,33 +14,33 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-PLATFORM: str = sys.platform  # a name of ours, so that tests can stand in for another system
+PLATFORM: str = sys.platform  # a name of our own, so that tests can replace it
 
 # flags of Linux's renameat2 and of macOS's renamex_np
 _NO_REPLACE = {"linux": 1, "darwin": 4}
 _EXCHANGE = {"linux": 2, "darwin": 2}
 _AT_FDCWD = -100
-# A kernel, file system or sandbox without such a rename. EPERM may also be a refusal that is meant;
-# then the plain rename that follows is refused as well.
+# A kernel, file system or sandbox without such a rename. EPERM may also be a real refusal; then the
+# plain rename that follows fails as well.
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
 _OCCUPIED = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR}
 
 
 def exchange(first: Path, second: Path) -> bool:
-    """Let two files or folders swap names in one step; False where the system cannot do that."""
+    """Exchange the names of two files or folders in one step; False if the system cannot do that."""
     return _rename(first, second, _EXCHANGE)
 
 
 def move_in(source: Path, target: Path) -> None:
     """Rename to a name that must be free; raises FileExistsError if it is not.
 
-    Nothing that holds anything is ever replaced, even if it appears at the last moment.
+    Existing content is never replaced, even if it appears at the last moment.
     """
     if _rename(source, target, _NO_REPLACE):
         return
     try:
         if PLATFORM == "win32" or source.is_dir():
-            # Windows replaces nothing; elsewhere a folder can only replace an empty folder
+            # Windows never replaces; elsewhere a folder can only replace an empty folder
             os.rename(source, target)
         else:
             _link_in(source, target)
@@ -77,7 +77,7 @@ def _rename(source: Path, target: Path, flags: dict[str, int]) -> bool:
 
 @cache
 def _native_rename(platform: str) -> Callable[[bytes, bytes, int], int] | None:
-    """The system's rename that takes flags; it returns 0 or the number of an error."""
+    """The rename of the system with flags; it returns 0 or an error number."""
     import ctypes
 
     if platform not in _EXCHANGE:
@@ -100,7 +100,7 @@ def _native_rename(platform: str) -> Callable[[bytes, bytes, int], int] | None:
 def lock(handle: int) -> bool | None:
     """Lock an open file until it is closed or the process ends, however it ends.
 
-    False if somebody else holds the lock; None if the file system knows no locks.
+    False if another process holds the lock; None if the file system does not support locks.
     """
     try:
         if PLATFORM == "win32":
@@ -116,12 +116,14 @@ def lock(handle: int) -> bool | None:
 
 
 def unlock(handle: int, path: Path) -> None:
-    """Give a lock back and remove its file, in the order that the system allows."""
-    if PLATFORM != "win32":  # while the lock is held: whoever waits notices that the file is gone
+    """Release a lock and remove its file, in the order that the system allows."""
+    if PLATFORM != "win32":  # while the lock is held, so that others notice that the file is gone
         path.unlink(missing_ok=True)
         os.close(handle)
         return
-    os.close(handle)  # an open file cannot be removed there, and that protects the next owner's
+    os.close(
+        handle
+    )  # Windows cannot remove an open file, which protects the lock of the next owner
     try:
         path.unlink(missing_ok=True)
     except PermissionError:
@@ -132,15 +134,15 @@ def unlock(handle: int, path: Path) -> None:
 def noted_interrupts(
     say: Callable[[], Any] = lambda: None, worth: Callable[[], bool] = lambda: True
 ) -> Iterator[Callable[[], bool]]:
-    """Turn a first Ctrl-C into a question one can ask, so that work in progress stays whole.
+    """Record the first Ctrl-C instead of raising, so that work in progress can finish.
 
-    It calls `say`, which must be safe in a signal handler. A second Ctrl-C interrupts the hard way,
-    and so does the first while there is nothing `worth` keeping. Outside the main thread signals are
-    not ours to take.
+    Yields a function that returns whether Ctrl-C was pressed. The first Ctrl-C calls `say`, which must
+    be safe in a signal handler. A second Ctrl-C raises KeyboardInterrupt, and so does the first while
+    `worth` says that there is nothing to keep. Signals are only handled in the main thread.
     """
     asked = threading.Event()
     ours = threading.current_thread() is threading.main_thread()
-    # None: not set from Python. SIG_IGN: a background job, or a program that wants no Ctrl-C.
+    # None: not set from Python. SIG_IGN: a background job, or a program that ignores Ctrl-C.
     if not ours or signal.getsignal(signal.SIGINT) in (None, signal.SIG_IGN):
         yield asked.is_set
         return
@@ -153,7 +155,7 @@ def noted_interrupts(
 
     try:
         before = signal.signal(signal.SIGINT, note)
-    except ValueError:  # a sub-interpreter or an embedding that keeps signals to itself
+    except ValueError:  # a sub-interpreter or embedding that does not allow it
         yield asked.is_set
         return
     try:

@@ -1,8 +1,8 @@
-"""Counts: the bag of words everyone reads, checked once here.
+"""Counts: the bags of words that everything else uses, checked once here.
 
-In: a scipy sparse matrix or array of word counts, or token ids. Out: a `Corpus`, that is a `Counts`
-of the documents that have words (identical ones tied together, if asked) and, for every row of the
-input, which document it became. Ids and counts are int32, pointers and totals int64.
+In: a scipy sparse matrix or array of word counts, or token ids. Out: a `Corpus`: the `Counts` of the
+documents that have words (identical documents may be tied together), and the document of every input
+row. Ids and counts are int32, pointers and totals int64.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from coterie._arrays import plain, plain_matrix
-from coterie._sentence import parameter
+from coterie._sentence import counted, parameter
 from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
@@ -23,7 +23,7 @@ INT32_MAX = 2**31 - 1
 
 
 class Counts(NamedTuple):
-    """Documents with at least one word each, as rows of a CSR."""
+    """Documents with at least one word each, as rows of a CSR matrix."""
 
     ptr: npt.NDArray[np.int64]  # (documents + 1,)
     word: npt.NDArray[np.int32]  # (entries,) distinct within a document
@@ -37,32 +37,32 @@ class Counts(NamedTuple):
 
     @property
     def n_docs(self) -> int:
-        """Number of documents, tied ones counted once."""
+        """Number of documents; tied documents count once."""
         return self.length.size
 
 
 class Corpus(NamedTuple):
-    """Counts, and which document each input row became."""
+    """Counts, and the document of each input row."""
 
     counts: Counts
     doc_of_row: npt.NDArray[np.int64]  # -1: no words, or weight 0
 
     def per_row(self, per_doc: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
-        """Spread one value a document over the input rows."""
+        """Expand values per document to values per input row."""
         out = np.full(self.doc_of_row.shape, missing, per_doc.dtype)
         has = self.doc_of_row >= 0
         out[has] = per_doc[self.doc_of_row[has]]
         return out
 
     def per_document(self, per_row: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The value of each document's first row."""
+        """The value of the first row of each document."""
         rows = np.flatnonzero(self.doc_of_row >= 0)[::-1]
         out = np.empty(self.counts.n_docs, per_row.dtype)
         out[self.doc_of_row[rows]] = per_row[rows]
         return out
 
     def row_weights(self) -> npt.NDArray[np.int64]:
-        """Copies that each row counts for: those of tied rows all at the first, so that they add up."""
+        """The weight of each row; the first of tied rows gets the whole weight, so that they add up."""
         out = np.zeros(self.doc_of_row.size, np.int64)
         out[self.per_document(np.arange(out.size))] = self.counts.weight
         return out
@@ -75,11 +75,11 @@ def from_matrix(
     tie: bool = False,
     vectors: npt.NDArray[np.float32] | None = None,
 ) -> Corpus:
-    """Check a sparse matrix or 2-D array of word counts and make a corpus of it."""
+    """Make a corpus from a sparse matrix or 2-D array of word counts, and check it."""
     X = plain_matrix(X, owner)
     matrix = as_csr(X, f"X of {owner}") if sparse.issparse(X) else _dense_to_csr(X, owner)
     if matrix.shape[1] > INT32_MAX:
-        raise InvalidInput(f"X of {owner} has {matrix.shape[1]} columns; at most 2^31 - 1 fit.")
+        raise InvalidInput(f"X of {owner} has {matrix.shape[1]} columns. The maximum is 2^31 - 1.")
     ptr = matrix.indptr.astype(np.int64)
     amount = _whole_numbers(matrix, owner)
     word = np.array(matrix.indices[: ptr[-1]], np.int32)  # a copy: the matrix may change later
@@ -103,9 +103,9 @@ def from_ids(
     tie: bool = False,
     vectors: npt.NDArray[np.float32] | None = None,
 ) -> Corpus:
-    """Make a corpus of token ids, document after document; negative ids are unknown words.
+    """Make a corpus from token ids, document after document; negative ids are unknown words.
 
-    `ids` is used up: the distinct words are written over it.
+    `ids` is overwritten with the distinct words.
     """
     amount = np.empty(ids.size, np.int32)
     new_ptr = np.empty(ptr.size, np.int64)
@@ -148,7 +148,7 @@ def _corpus(
 
 
 def check_totals(counts: Counts, owner: str) -> None:
-    """Refuse what would overflow: a state keeps each word's count in a cluster as int32."""
+    """Raise an error if counts would overflow: the state stores word counts per cluster as int32."""
     if counts.word.size == 0:
         return
     if counts.weight.max(initial=1) > 1:
@@ -159,8 +159,8 @@ def check_totals(counts: Counts, owner: str) -> None:
     if totals.max() > INT32_MAX:
         w = int(totals.argmax())
         raise InvalidInput(
-            f"Word {w} of {owner} occurs {totals[w]:.0f} times in all; coterie counts up to 2^31 - 1"
-            " of one word: use smaller counts or weights."
+            f"Word {w} of {owner} occurs {totals[w]:.0f} times in total. The maximum for a word is"
+            " 2^31 - 1: use smaller counts or weights."
         )
 
 
@@ -168,12 +168,12 @@ def _dense_to_csr(X: Any, owner: str) -> Any:
     array = plain(X, f"X of {owner}")
     if array.ndim != 2:
         raise InvalidInput(
-            f"X of {owner} has {array.ndim} dimension(s); pass a 2-D matrix of word counts"
+            f"X of {owner} has {counted(array.ndim, 'dimension')}. Pass a 2-D matrix of word counts"
             " (documents x words), a list of texts or a list of token lists."
         )
     if array.dtype.kind not in "biuf":
         raise InvalidInput(
-            f"X of {owner} holds {array.dtype}, not numbers; pass word counts, texts or token lists."
+            f"X of {owner} holds {array.dtype}, not numbers. Pass word counts, texts or token lists."
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         _say_first(array, ~np.isfinite(array), "NaN or infinite values", owner)
@@ -181,10 +181,10 @@ def _dense_to_csr(X: Any, owner: str) -> Any:
 
 
 def _whole_numbers(matrix: Any, owner: str) -> npt.NDArray[Any]:
-    """The matrix's data, checked: finite, not negative, whole, small enough."""
+    """The data of the matrix, checked: finite, not negative, whole numbers, small enough."""
     data: npt.NDArray[Any] = matrix.data[: matrix.indptr[-1]]
     if data.dtype.kind not in "biuf":
-        raise InvalidInput(f"X of {owner} holds {data.dtype}; pass whole-number word counts.")
+        raise InvalidInput(f"X of {owner} holds {data.dtype}. Pass word counts as whole numbers.")
     if data.dtype.kind == "f":
         _refuse(matrix, ~np.isfinite(data), "NaN or infinite values", owner)
     if data.dtype.kind in "if":
@@ -196,7 +196,7 @@ def _whole_numbers(matrix: Any, owner: str) -> npt.NDArray[Any]:
 
 def _fits_int32(data: npt.NDArray[Any], owner: str) -> npt.NDArray[Any]:
     if data.size and int(data.max()) > INT32_MAX:
-        raise InvalidInput(f"X of {owner} holds a count of {data.max()}; at most 2^31 - 1 fit.")
+        raise InvalidInput(f"X of {owner} holds a count of {data.max()}. The maximum is 2^31 - 1.")
     return data
 
 
@@ -213,10 +213,10 @@ def _say_first(array: npt.NDArray[Any], bad: npt.NDArray[np.bool_], what: str, o
 def _not_counts(what: str, row: int, owner: str) -> str:
     found = f"X of {owner} holds {what}"
     if what == "negative values":
-        found = f"Negative values in data passed as X of {owner}"  # as scikit-learn puts it
+        found = f"Negative values in data passed as X of {owner}"  # as in scikit-learn
     return (
         f"{found} (first in row {row}). Pass word counts, not tf-idf or embeddings:"
-        " use CountVectorizer, or give the texts themselves."
+        " use CountVectorizer, or pass the texts themselves."
     )
 
 
@@ -229,8 +229,8 @@ def _weights(sample_weight: npt.ArrayLike | None, n_rows: int, owner: str) -> np
         weight = np.full(n_rows, weight)
     if weight.shape != (n_rows,):
         raise InvalidInput(
-            of + f" has shape {weight.shape}; give one whole number for each of"
-            f" the {n_rows} documents."
+            of
+            + f" has shape {weight.shape}. Pass one whole number for each of the {n_rows} documents."
         )
     ok = weight.dtype.kind in "biu" or (
         weight.dtype.kind == "f"
@@ -286,7 +286,7 @@ def _take(
     amount: npt.NDArray[np.int32],
     rows: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Some rows of a CSR."""
+    """Select rows of a CSR matrix."""
     part = sparse.csr_matrix((amount, word, ptr), (ptr.size - 1, int(word.max(initial=0)) + 1))[
         rows
     ]
@@ -294,7 +294,7 @@ def _take(
 
 
 def _sums(ptr: npt.NDArray[np.int64], amount: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Sum of each (non-empty) row."""
+    """The sum of each row; rows are not empty."""
     if ptr.size == 1:
         return np.zeros(0, np.int64)
     return np.add.reduceat(amount, ptr[:-1], dtype=np.int64)

@@ -1,18 +1,18 @@
-"""The exceptions coterie raises on purpose. Each message is one sentence: what, where, what to do.
+"""The exceptions of coterie. Each message says what is wrong, where, and what to do.
 
 CoterieError
 ├── InvalidInput      (ValueError)   data or a parameter that cannot be used
 ├── Unsupported       (ValueError)   a combination of urn, sampler and backend that does not exist
 └── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
 
-A program need not read the sentence: `.parameter` is the parameter at fault ("min_df"), or None, and
-`.kind` a word that stays the same when the sentence changes:
+Programs do not have to parse the message: `.parameter` is the name of the wrong parameter ("min_df") or
+None, and `.kind` is a word that does not change when the message changes:
 
-not_allowed     a parameter has a value that it must not have
-invalid         data or a parameter cannot be used as it is (any other InvalidInput)
-no_such_column  the table has no column of that name
-which_column    several columns may hold the texts
-no_words        there is no word left to cluster by
+not_allowed     a parameter has a value that is not allowed
+invalid         data or a parameter cannot be used (any other InvalidInput)
+no_such_column  the table has no column with that name
+which_column    several columns may contain the texts
+no_words        no words are left to cluster
 unsupported     an Unsupported
 model_file      a ModelFileError
 """
@@ -27,7 +27,7 @@ from coterie._sentence import Sentence
 
 
 class CoterieError(Exception):
-    """Anything coterie raises on purpose."""
+    """Base class of all exceptions of coterie."""
 
     usual_kind: ClassVar[str] = "error"
 
@@ -62,7 +62,7 @@ class ModelFileError(CoterieError, OSError):
 
 @contextmanager
 def concerning(parameter: str) -> Iterator[None]:
-    """Errors from here are the fault of this parameter, unless they name another one."""
+    """Set `.parameter` of errors raised inside to this parameter, unless they name another one."""
     try:
         yield
     except CoterieError as error:

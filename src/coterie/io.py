@@ -1,12 +1,12 @@
-"""Models on disk: a folder a person can open, and that runs no code when it is.
+"""Models on disk: a folder of readable files that contains no code.
 
     config.json         schema, version, estimator, parameters, checksums of the other files
     arrays.safetensors  sizes, word counts, labels, scores
-    vocabulary.txt      one word a line (backslash, line feed and carriage return escaped)
-    trace.csv           what each sweep did
-    documents.parquet   the user's own table (of a `Clustering`)
+    vocabulary.txt      one word per line (backslash, line feed and carriage return escaped)
+    trace.csv           a record of every sweep
+    documents.parquet   the user's own table (for a `Clustering`)
 
-The folder appears whole or not at all: it is written beside the target and renamed.
+The folder is complete or does not exist: it is written next to the target and then renamed.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from coterie.trace import SweepRecord, Trace
 SCHEMA = 1
 ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.csv", "config.json"
 DOCUMENTS = "documents.parquet"
-UTF8 = ("utf-8", "surrogatepass")  # a broken emoji half is a word like any other
+UTF8 = ("utf-8", "surrogatepass")  # words may contain lone surrogates, such as half an emoji
 MAX_CONFIG_BYTES = 2**24
 
 
 class Saved(NamedTuple):
-    """What a folder holds."""
+    """The contents of a folder."""
 
     estimator: str
     parameters: dict[str, Any]
@@ -62,11 +62,11 @@ class Saved(NamedTuple):
     trace: Trace
     documents: bytes | None = None  # the user's table, as parquet
     corpus: Corpus | None = None  # the training documents
-    promoting: Any = None  # training rows x words, sparse: which words promote their relatives
+    promoting: Any = None  # sparse, training rows x words: which words promote related words
 
 
 def save(path: str | os.PathLike[str], saved: Saved) -> None:
-    """Write a model folder; one that is already there is replaced, anything else is left alone."""
+    """Write a model folder; an existing model is replaced, anything else is not."""
     target = Path(path)
     with _disk.Claim(target) as place:
         if place.real.exists():
@@ -80,7 +80,7 @@ def save(path: str | os.PathLike[str], saved: Saved) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Saved:
-    """Read a model folder, checking every file; a problem names the file and what to do."""
+    """Read a model folder and check every file; errors name the file and say what to do."""
     folder = Path(path)
     _disk.recover(folder)
     config = _read_config(folder)
@@ -88,7 +88,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
         name: _read_checked(folder, name, digest) for name, digest in config["files"].items()
     }
     if ARRAYS not in contents or TRACE not in contents:
-        raise damaged(folder / CONFIG, "it does not list every file")
+        raise damaged(folder / CONFIG, "it does not list all files")
     arrays = _unpack(folder, contents[ARRAYS])
     words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
     model = read_model(folder / ARRAYS, folder / CONFIG, config, arrays, words)
@@ -98,8 +98,8 @@ def load(path: str | os.PathLike[str]) -> Saved:
     documents = contents.get(DOCUMENTS)
     promoting = read_promoting(folder / ARRAYS, arrays, model, per_row["labels"].size)
     corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting)
-    head = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
-    return Saved(*head, documents, corpus, promoting)
+    first = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
+    return Saved(*first, documents, corpus, promoting)
 
 
 def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
@@ -144,16 +144,16 @@ def _files(saved: Saved) -> dict[str, bytes]:
     }
     config["checksum"] = _config_digest(config)
     files[CONFIG] = json.dumps(config, indent=2).encode()
-    if len(files[CONFIG]) > MAX_CONFIG_BYTES:  # what is written can be read again
+    if len(files[CONFIG]) > MAX_CONFIG_BYTES:  # otherwise it could not be read again
         raise ModelFileError(
-            f"The settings and notes of this model take {len(files[CONFIG]):,} bytes, and at most"
-            f" {MAX_CONFIG_BYTES:,} can be saved; give shorter lists of stop words or seeds."
+            f"The settings and notes of this model take {len(files[CONFIG]):,} bytes, but the maximum is"
+            f" {MAX_CONFIG_BYTES:,}. Use shorter lists of stop words or seeds."
         )
     return files
 
 
 def no_model(target: Path) -> str:
-    """Why a folder must not be replaced by a model; "" if it is a model and holds nothing else."""
+    """Why a folder must not be replaced by a model; "" if it contains a model and nothing else."""
     try:
         config = json.loads((target / CONFIG).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -165,14 +165,18 @@ def no_model(target: Path) -> str:
     others = sorted(
         {path.name for path in target.iterdir()} - {ARRAYS, WORDS, TRACE, DOCUMENTS, CONFIG}
     )
-    return f"it holds files that are not the model's ({', '.join(others[:3])})" if others else ""
+    return (
+        f"it contains files that do not belong to the model ({', '.join(others[:3])})"
+        if others
+        else ""
+    )
 
 
 def _check_replaceable(target: Path, real: Path) -> None:
     why = no_model(real)
     if why:
         raise ModelFileError(
-            f"{target} exists, and {why}; name a new folder, or move what is there away first."
+            f"{target} already exists, and {why}. Choose a new folder, or move the existing one first."
         )
 
 
@@ -191,8 +195,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise damaged(path, "it has no schema number")
     if schema > SCHEMA:
         raise ModelFileError(
-            f"{path} was written by a newer coterie (schema {schema}, version"
-            f" {config.get('version')}); this one reads up to schema {SCHEMA}: upgrade coterie."
+            f"{path} was written by a newer version of coterie (schema {schema}, version"
+            f" {config.get('version')}). This version reads up to schema {SCHEMA}: upgrade coterie."
         )
     if config.get("checksum") != _config_digest(config):
         raise damaged(path, "its checksum differs")
@@ -205,7 +209,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
     if name not in (ARRAYS, WORDS, TRACE, DOCUMENTS):
-        raise damaged(folder / CONFIG, f"it names a file that no model has ({name!r})")
+        raise damaged(folder / CONFIG, f"it lists an unknown file ({name!r})")
     content = _read(folder / name, allowed_memory())
     if hashlib.sha256(content).hexdigest() != digest:
         raise damaged(folder / name, "its checksum differs")
@@ -213,7 +217,7 @@ def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
 
 
 def _read(path: Path, most: int) -> bytes:
-    """A file of the folder, if it is a file and not too large to be one."""
+    """Read a file of the folder, if it is a regular file and not too large."""
     try:
         return read_regular(path, most)
     except NotReadable as error:
@@ -223,7 +227,7 @@ def _read(path: Path, most: int) -> bytes:
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from None
     except MemoryError:
-        raise ModelFileError(f"{path} is larger than the memory of this machine.") from None
+        raise ModelFileError(f"{path} does not fit into the memory of this machine.") from None
 
 
 def _fitted(
@@ -232,7 +236,7 @@ def _fitted(
     fitted = config["fitted"]
     names = (
         fitted.get("feature_names_in") if names is None else names
-    )  # earlier models kept them here
+    )  # earlier versions saved them here
     n_features = fitted.get("n_features_in")
     ok = (
         isinstance(fitted.get("converged"), bool)
@@ -244,7 +248,7 @@ def _fitted(
         and all(isinstance(name, str) for name in names or [])
     )
     if not ok:
-        raise damaged(folder / CONFIG, "what was fitted is not all there")
+        raise damaged(folder / CONFIG, "the fitted attributes are incomplete")
     return {**fitted, "feature_names_in": names}
 
 
@@ -273,7 +277,7 @@ def _parse_words(folder: Path, content: bytes) -> list[str]:
     except UnicodeDecodeError:
         raise damaged(folder / WORDS, "it is not UTF-8") from None
     if len(set(words)) < len(words):
-        raise damaged(folder / WORDS, "a word is there twice")
+        raise damaged(folder / WORDS, "it contains a word twice")
     return words
 
 
@@ -287,9 +291,12 @@ def _trace_csv(trace: Trace) -> bytes:
 
 def _parse_trace(folder: Path, content: bytes, notes: Any) -> Trace:
     try:
-        head, *lines = csv.reader(text_io.StringIO(content.decode()))
-        if tuple(head) not in (SweepRecord._fields, SweepRecord._fields[:-1]):  # 0.1 had no sampler
-            raise ValueError("other columns")
+        header, *lines = csv.reader(text_io.StringIO(content.decode()))
+        if tuple(header) not in (
+            SweepRecord._fields,
+            SweepRecord._fields[:-1],
+        ):  # 0.1 had no column sampler
+            raise ValueError("unknown columns")
         return Trace.read(lines, notes)
     except (ValueError, TypeError, OverflowError, csv.Error):
         raise damaged(folder / TRACE, "a line cannot be read") from None

@@ -1,4 +1,4 @@
-"""load(): open a saved model, whatever it is."""
+"""load(): opens any saved model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KNOWN = {cls.__name__: cls for cls in _ALL}
 
 
 def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
-    """Open a model folder written by `save`, or what `coterie fit` wrote; runs no code from it.
+    """Open a folder written by `save` or `coterie fit`; never runs code from it.
 
     >>> import coterie, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "fruit"
@@ -24,13 +24,13 @@ def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
     >>> coterie.load(folder).labels_.shape
     (2,)
     """
-    folder = _model_folder.find(path) or Path(path)  # what is wrong with the path, io says
+    folder = _model_folder.find(path) or Path(path)  # io reports problems with the path
     saved = io.load(folder)
     if saved.estimator == "Clustering":
         return restore(saved, folder)
     if saved.estimator not in _KNOWN:
         raise ModelFileError(
-            f"{folder} holds a {saved.estimator!r}, which this version of coterie does not know:"
-            " upgrade coterie."
+            f"{folder} holds a {saved.estimator!r}, which this version of coterie does not know. Upgrade"
+            " coterie."
         )
     return _KNOWN[saved.estimator]._restore(saved, Path(path))

@@ -1,10 +1,10 @@
-"""How good is a clustering? Pure functions: labels, likelihoods or top words in, numbers out.
+"""Scores for clusterings: pure functions of labels, likelihoods or top words.
 
 Against known classes: `nmi`, `ami`, `ari`, `homogeneity`, `completeness`, `v_measure`, `purity`,
 or all of them with `scores`. Without classes: `perplexity` and `coherence`.
 
-Labels may be numbers or strings and need not use the same names on both sides. Cluster -1
-(documents without words) is a label like any other: leave those rows out if they should not count.
+Labels may be numbers or strings, and may have different names on both sides. Cluster -1 (documents
+without words) is treated like any other label: leave those rows out if they should not count.
 """
 
 import math
@@ -29,13 +29,13 @@ _MEASURES = ("pmi", "npmi")
 
 
 def nmi(labels_true: Labels, labels_pred: Labels, average: Average = "arithmetic") -> float:
-    """Normalized mutual information: 1 for the same grouping, 0 for an unrelated one.
+    """Normalized mutual information: 1 for identical groupings, 0 for unrelated ones.
 
     Parameters
     ----------
     labels_true, labels_pred : sequences of labels, one per document
     average : {"arithmetic", "geometric", "min", "max"}
-        Mean of the two entropies to divide by. "geometric" is the papers' NMI
+        How to average the two entropies in the denominator. "geometric" is the NMI of the papers
         (GSDPMM Eq. V.1); "arithmetic" is scikit-learn's default and equals `v_measure`.
 
     Examples
@@ -51,9 +51,9 @@ def nmi(labels_true: Labels, labels_pred: Labels, average: Average = "arithmetic
 
 
 def ami(labels_true: Labels, labels_pred: Labels, average: Average = "arithmetic") -> float:
-    """Adjusted mutual information: as `nmi`, but 0 on average for random groupings.
+    """Adjusted mutual information: like `nmi`, but 0 on average for random groupings.
 
-    `average="max"` is what scikit-learn computed in the years of the GSDMM paper.
+    `average="max"` is what scikit-learn computed when the GSDMM paper was written.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def ami(labels_true: Labels, labels_pred: Labels, average: Average = "arithmetic
 
 
 def ari(labels_true: Labels, labels_pred: Labels) -> float:
-    """Adjusted Rand index: share of document pairs treated alike, 0 on average by chance.
+    """Adjusted Rand index: agreement on pairs of documents, 0 on average for random groupings.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def ari(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def homogeneity(labels_true: Labels, labels_pred: Labels) -> float:
-    """1 when every cluster holds documents of one class only.
+    """Homogeneity: 1 if every cluster contains documents of only one class.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def homogeneity(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def completeness(labels_true: Labels, labels_pred: Labels) -> float:
-    """1 when every class lies in one cluster only.
+    """Completeness: 1 if every class is in only one cluster.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def completeness(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def v_measure(labels_true: Labels, labels_pred: Labels) -> float:
-    """Harmonic mean of `homogeneity` and `completeness`; the same number as `nmi`'s default.
+    """Harmonic mean of `homogeneity` and `completeness`; the same as the default `nmi`.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def v_measure(labels_true: Labels, labels_pred: Labels) -> float:
 def purity(labels_true: Labels, labels_pred: Labels) -> float:
     """Share of documents that belong to the largest class of their cluster.
 
-    Not symmetric, and 1 when every document is a cluster of its own.
+    It is not symmetric, and 1 if every document has its own cluster.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def purity(labels_true: Labels, labels_pred: Labels) -> float:
 
 
 def scores(labels_true: Labels, labels_pred: Labels) -> dict[str, float]:
-    """All the scores against known classes, by name.
+    """All scores against known classes, by name.
 
     Examples
     --------
@@ -158,14 +158,14 @@ def scores(labels_true: Labels, labels_pred: Labels) -> dict[str, float]:
 
 
 def perplexity(log_likelihood: npt.ArrayLike, n_words: npt.ArrayLike) -> float:
-    """exp(-log likelihood per word) (X-DMM Eq. 3): the lower, the better the words are foreseen.
+    """exp(-log-likelihood per word) (X-DMM Eq. 3): lower values mean better predictions of words.
 
     Parameters
     ----------
     log_likelihood : float or array
-        Natural logarithm, in all or per document.
+        Natural logarithm, in total or per document.
     n_words : int or array
-        Words (tokens, not distinct words), in all or per document.
+        Number of words (tokens, not distinct words), in total or per document.
 
     Examples
     --------
@@ -185,13 +185,13 @@ def perplexity(log_likelihood: npt.ArrayLike, n_words: npt.ArrayLike) -> float:
 
 
 class ReferenceCounts(NamedTuple):
-    """In how many documents of a reference corpus words occur, alone and together.
+    """Numbers of documents of a reference corpus in which words occur, alone and together.
 
-    Made by `reference_counts`, or by hand from counts over a larger corpus.
+    Made by `reference_counts`, or by you from counts over a larger corpus.
 
     n_docs : documents with at least one word
-    doc_freq : word (or word id) -> documents that hold it
-    pair_freq : (word, word), in either order -> documents that hold both; absent pairs count 0
+    doc_freq : word (or word id) -> documents that contain it
+    pair_freq : (word, word), in either order -> documents that contain both; missing pairs count 0
     """
 
     n_docs: int
@@ -200,11 +200,11 @@ class ReferenceCounts(NamedTuple):
 
 
 class Coherence(NamedTuple):
-    """What `coherence` found.
+    """The result of `coherence`.
 
-    per_cluster : a value per cluster, NaN where fewer than two of its words are in the reference
-    mean : mean over the clusters that have a value
-    coverage : per cluster, the share of word pairs whose two words are in the reference
+    per_cluster : one value per cluster; NaN if fewer than two of its words are in the reference
+    mean : the mean over all clusters with a value
+    coverage : per cluster, the share of word pairs with both words in the reference
     """
 
     per_cluster: npt.NDArray[np.float64]
@@ -220,25 +220,25 @@ def coherence(
     vocabulary: Sequence[str] | None = None,
     epsilon: float = 1e-12,
 ) -> Coherence:
-    """Do the top words of each cluster occur in the same documents?
+    """Coherence: whether the top words of each cluster occur in the same documents.
 
-    With p(w) the share of reference documents that hold w and p(v, w) the share that hold both,
-    a pair is worth ``log((p(v, w) + epsilon) / (p(v) p(w)))`` ("pmi") or that divided by
-    ``-log(p(v, w) + epsilon)`` ("npmi", from -1 to 1). A cluster's value is the mean over all
-    pairs of its top words (GPU-DMM Eq. 9), less the pairs with a word the reference never saw.
+    p(w) is the share of reference documents that contain w, and p(v, w) the share that contain both.
+    The value of a pair is ``log((p(v, w) + epsilon) / (p(v) p(w)))`` ("pmi"), or that divided by
+    ``-log(p(v, w) + epsilon)`` ("npmi", from -1 to 1). The value of a cluster is the mean over all
+    pairs of its top words (GPU-DMM Eq. 9), except pairs with a word that is not in the reference.
 
     Parameters
     ----------
-    top_words : a sequence of words or of word ids per cluster
+    top_words : one sequence of words or of word ids per cluster
     reference : scipy sparse matrix or array (documents x words), or ReferenceCounts
-        The corpus to count in: the clustered one, or better a larger one.
+        The corpus to count in: the clustered one, or preferably a larger one.
     measure : {"pmi", "npmi"}
     vocabulary : words in column order
-        Needed when `top_words` holds words and `reference` is a matrix.
+        Needed if `top_words` contains words and `reference` is a matrix.
     epsilon : float
-        Eq. 9 has none, and so no value for a pair never seen together. 1e-12 (Röder et al. 2015,
-        and gensim) makes such a pair worth about -28 - log(p(v) p(w)) in PMI and nearly -1 in NPMI.
-        With 0 it is worth 0 in PMI (no evidence) and -1 in NPMI (the limit).
+        Eq. 9 has no epsilon, and so no value for a pair that never occurs together. With 1e-12 (Röder
+        et al. 2015, and gensim) the PMI of such a pair is about -28 - log(p(v) p(w)) and its NPMI is
+        nearly -1. With 0, its PMI is 0 (no evidence) and its NPMI is -1 (the limit).
 
     Examples
     --------
@@ -250,7 +250,9 @@ def coherence(
     if not (math.isfinite(epsilon) and epsilon >= 0):
         raise InvalidInput(f"epsilon of coherence must be 0 or above, got {epsilon!r}.")
     if len(top_words) == 0:
-        raise InvalidInput("top_words of coherence is empty: give the top words of some clusters.")
+        raise InvalidInput(
+            "top_words of coherence is empty. Pass the top words of at least one cluster."
+        )
 
     count = _counter(reference, vocabulary, "reference of coherence")
     values, coverage = [], []
@@ -268,12 +270,12 @@ def coherence(
 def reference_counts(
     X: Any, words: Iterable[Word], *, vocabulary: Sequence[str] | None = None
 ) -> ReferenceCounts:
-    """Count in how many documents of X each of `words`, and each pair of them, occurs.
+    """Count the documents of X that contain each of `words`, and each pair of them.
 
     Parameters
     ----------
     X : scipy sparse matrix or array, documents x words
-    words : column numbers, or words where `vocabulary` (words in column order) is given
+    words : column numbers, or words if `vocabulary` (the words in column order) is given
 
     Examples
     --------
@@ -289,7 +291,7 @@ def _both(labels_true: Labels, labels_pred: Labels, owner: str) -> tuple[Codes, 
     if len(true) != len(pred):
         raise InvalidInput(
             f"labels_true and labels_pred of {owner} differ in length ({len(true)} and "
-            f"{len(pred)}): give both one label per document, in the same order."
+            f"{len(pred)}). Both need one label per document, in the same order."
         )
     if len(true) == 0:
         raise InvalidInput(f"labels_true and labels_pred of {owner} are empty.")
@@ -297,7 +299,7 @@ def _both(labels_true: Labels, labels_pred: Labels, owner: str) -> tuple[Codes, 
 
 
 def _codes(labels: Labels, what: str) -> Codes:
-    """Labels as 0, 1, 2, ...; equal labels get equal numbers, 1 and "1" do not."""
+    """Labels as 0, 1, 2, ...; equal labels get the same number, but 1 and "1" are different."""
     if isinstance(labels, str | bytes) or not hasattr(labels, "__len__"):
         raise InvalidInput(f"{what} must be a list or array of labels, got {labels!r:.60}.")
     array = np.asarray(labels) if hasattr(labels, "__array__") else None
@@ -310,9 +312,11 @@ def _codes(labels: Labels, what: str) -> Codes:
     codes = np.empty(len(labels), dtype=np.int64)
     for i, label in enumerate(labels if array is None else array.tolist()):
         if not isinstance(label, Hashable):
-            raise InvalidInput(f"{what} must hold plain labels, got {label!r:.60} at position {i}.")
+            raise InvalidInput(
+                f"{what} must contain simple labels, got {label!r:.60} at position {i}."
+            )
         if _is_missing(label):
-            raise InvalidInput(f"{what} lacks a label at position {i}: leave such documents out.")
+            raise InvalidInput(f"{what} has no label at position {i}. Leave such documents out.")
         codes[i] = number.setdefault(label, len(number))
     return codes
 
@@ -320,7 +324,7 @@ def _codes(labels: Labels, what: str) -> Codes:
 def _is_missing(label: object) -> bool:
     try:
         return label is None or bool(label != label)
-    except TypeError:  # pandas.NA has no truth
+    except TypeError:  # pandas.NA has no truth value
         return True
 
 
@@ -333,16 +337,16 @@ def _check_choice(name: str, owner: str, value: object, allowed: tuple[str, ...]
 def _check_cluster(words: Sequence[Word]) -> None:
     if isinstance(words, str) or not hasattr(words, "__len__"):
         raise InvalidInput(
-            f"top_words of coherence must hold a list of words per cluster, got {words!r:.60}."
+            f"top_words of coherence must be one list of words per cluster, got {words!r:.60}."
         )
     if len(set(words)) != len(words):
-        raise InvalidInput(f"top_words of coherence names a word twice in {list(words)!r:.60}.")
+        raise InvalidInput(f"top_words of coherence contains a word twice in {list(words)!r:.60}.")
 
 
 def _counter(
     reference: Any, vocabulary: Sequence[str] | None, what: str
 ) -> Callable[[Sequence[Word]], ReferenceCounts]:
-    """A function from some words to their counts in the reference, which is checked here."""
+    """Check the reference, and return a function that counts words in it."""
     if isinstance(reference, ReferenceCounts):
         if reference.n_docs < 1:
             raise InvalidInput(f"{what} must count at least one document, got {reference.n_docs}.")
@@ -352,15 +356,17 @@ def _counter(
             f"{what} must be a matrix of documents x words, got {type(reference).__name__}."
         )
     if sp.issparse(reference):
-        reference = as_csr(reference, what).copy()  # comparing sorts the indices in place
+        reference = as_csr(reference, what).copy()  # the comparison sorts the indices in place
     n_columns = reference.shape[1]
     if vocabulary is not None and len(vocabulary) != n_columns:
-        raise InvalidInput(f"{what} has {n_columns} columns for {len(vocabulary)} words.")
+        raise InvalidInput(
+            f"{what} has {n_columns} columns, but vocabulary has {len(vocabulary)} words."
+        )
     place = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
     present = sp.csc_array(reference != 0, dtype=np.int32)
     n_docs = len(np.unique(present.indices))  # documents without words do not count
     if n_docs == 0:
-        raise InvalidInput(f"{what} holds no words.")
+        raise InvalidInput(f"{what} contains no words.")
 
     def count(words: Sequence[Word]) -> ReferenceCounts:
         columns = {word: _column(word, place, n_columns, what) for word in words}
@@ -380,12 +386,12 @@ def _counter(
 
 
 def _column(word: Word, place: Mapping[str, int] | None, n_columns: int, what: str) -> int | None:
-    """Where a word (or id) stands in the reference; None for a word it does not know."""
+    """The column of a word (or id) in the reference; None if it is not in it."""
     if isinstance(word, str):
         if place is None:
             raise InvalidInput(
-                f"{what} is a matrix, whose columns have no names, so the word {word!r} cannot be "
-                "found: pass vocabulary= (the words in column order) too."
+                f"{what} is a matrix without column names, so the word {word!r} cannot be found. Also "
+                "pass vocabulary= (the words in column order)."
             )
         return place.get(word)
     if not 0 <= word < n_columns:
@@ -408,7 +414,7 @@ def _pair_values(
     pmi = log_joint - np.log(alone[i] * alone[j])
     if measure == "pmi":
         return np.where(never, 0.0, pmi)
-    # Two words in every document: log p(v, w) is 0, and NPMI's limit is 1.
+    # Two words in every document: log p(v, w) is 0, and the limit of NPMI is 1.
     always = log_joint >= 0
     npmi = pmi / np.where(always, 1.0, -log_joint)
     return np.where(never, -1.0, np.where(always, 1.0, npmi))

@@ -7,7 +7,7 @@ DONE, PROBLEM, MISUSE, ELSEWHERE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 14
 # shown by `coterie --help` and in the documentation
 MEANING = {
     DONE: "success",
-    PROBLEM: "an error, explained in one sentence; your files were not changed",
+    PROBLEM: "an error, explained in a message; your files were not changed",
     MISUSE: "the command or its options are wrong",
     ELSEWHERE: "success, but the output existed by then, so the result has another name",
     INTERRUPTED: "interrupted by Ctrl-C; a message says what was written, if anything",

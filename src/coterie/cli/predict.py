@@ -110,7 +110,7 @@ def _read(
 ) -> Rows:
     """Read the rows; without --text, from the column the model was fitted on, if the file has it."""
     from coterie.text import readers
-    from coterie.text._room import stream_content
+    from coterie.text._bounded_read import stream_content
 
     source: Any = file
     if file == "-":

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coterie._sentence import counted
 from coterie.cli import places, sources, streams, summary
 from coterie.cli.finishing import finishing
 from coterie.cli.words import printable
@@ -35,10 +34,9 @@ def _show(groups: Clustering, facts: dict[str, Any]) -> None:
     width = max((len(s.name) for s in groups.settings), default=0)
     settings = [f"{s.name:<{width}}  {s.value:>6}  {s.why}" for s in groups.settings]
     summary.bullets(console, "Settings", settings)
-    words = f"Vocabulary: {counted(facts['n_words'], 'word')}."
     column = facts["text_column"]
     column_note = [] if column is None else [f"The texts were read from the column {column!r}."]
-    summary.bullets(console, "Notes", [words, *column_note, *facts["notes"]])
+    summary.bullets(console, "Notes", [*column_note, *facts["notes"]])
     summary.bullets(console, "Why sampling stopped", [groups.reason])
 
 

@@ -1,8 +1,8 @@
-"""Word vectors of any kind -> which words are related (GPU-DMM, Li et al. 2016, sections 3.2 and 4.2).
+"""Finds related words from word vectors (GPU-DMM, Li et al. 2016, sections 3.2 and 4.2).
 
-In: the model's words and a source of vectors (a mapping, gensim's KeyedVectors, a file, a pair, a
-function). Out: `read_vectors`, the vectors of the words that have one; `related`, each word's related
-words M_w as a CSR that an urn can carry.
+In: the vocabulary of a model and a source of vectors (a mapping, gensim's KeyedVectors, a file, a pair
+or a function). Out: `read_vectors` returns the vectors of the words that have one, `related` the
+related words M_w of each word as CSR arrays.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from coterie.embeddings._found import N_EXAMPLES, Found
 from coterie.embeddings._sources import read_file
 from coterie.errors import InvalidInput
 
-_BLOCK_ROWS = 512  # of cosines at a time: with fewer BLAS is slow, with more no faster
-_BLOCK_BYTES = 256 << 20  # and no more than this
-_PAIR_BYTES = 16 << 20  # of products at a time, where single precision cannot decide
+_BLOCK_ROWS = 512  # rows of cosines at a time: BLAS is slow with fewer, and not faster with more
+_BLOCK_BYTES = 256 << 20  # maximum size of a block
+_PAIR_BYTES = 16 << 20  # products at a time, for pairs that single precision cannot decide
 _KINDS = (
     "a mapping from words to vectors, gensim's KeyedVectors, the path of a word2vec, GloVe or .npz"
     " file, a pair (words, matrix), or a function from a word to its vector or None"
@@ -41,12 +41,12 @@ ALLOWED: dict[str, Callable[[Any], str | None]] = {"threshold": _cosine, "max_re
 
 
 class Related(NamedTuple):
-    """The related words of each word w: `word[ptr[w]:ptr[w + 1]]`, ascending, w itself left out."""
+    """The related words of each word w: `word[ptr[w]:ptr[w + 1]]`, in increasing order, without w."""
 
     ptr: npt.NDArray[np.int64]  # (words + 1,)
     word: npt.NDArray[np.int32]
     n_vectors: int  # words that have a vector
-    n_dropped: int  # words with more than max_related related ones (themselves counted): row empty
+    n_dropped: int  # words with more than max_related related words; their rows are empty
 
 
 def related(
@@ -58,17 +58,17 @@ def related(
     owner: str = "word_vectors",
     block_rows: int | None = None,
 ) -> Related:
-    """Which words are related: M_w = {w' : cosine(w, w') > threshold}, empty if it has too many.
+    """Find related words: M_w = {w' : cosine(w, w') > threshold}, empty if there are too many.
 
     Parameters
     ----------
-    words : the model's words; the result numbers them by position
-    source : as for `read_vectors`; words without a vector have no relations
-    threshold : related words have a greater cosine than this, in (-1, 1)
-    max_related : a word with more related words than this, itself counted, keeps none of its own;
-        it may still be a related word of others
-    owner : what messages call the source
-    block_rows : words compared with all others at a time; the result does not depend on it
+    words : the vocabulary of the model; the result refers to words by position
+    source : as for `read_vectors`; words without a vector have no related words
+    threshold : words are related if their cosine is above this, in (-1, 1)
+    max_related : a word with more related words than this, counting itself, gets none; it may still
+        be a related word of others
+    owner : the name of the source in error messages
+    block_rows : words that are compared with all others at a time; the result does not depend on it
 
     Examples
     --------
@@ -91,19 +91,19 @@ def related(
 def read_vectors(
     source: Any, words: Sequence[str], owner: str = "word_vectors"
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """The positions of the words that have a vector, ascending, and the matrix of their vectors.
+    """Return the positions of the words that have a vector, in order, and their vectors.
 
     Parameters
     ----------
     source : one of
         a mapping from words to vectors; gensim's KeyedVectors, or a model that has them as `wv`;
-        the path of a file: word2vec (binary or text) or GloVe, perhaps gzipped, or an .npz with
-        `words` and `vectors` (or one array of strings and one matrix by any other names);
-        a pair (words, matrix); a function from a word to its vector, or None (or KeyError) if there
-        is none. Files are read once, and only what is asked for is kept.
-    words : the words to look for, letter by letter as they are; if the source has one twice, the
-        first counts
-    owner : what messages call the source
+        the path of a file: word2vec (binary or text) or GloVe, which may be gzipped, or an .npz file
+        with `words` and `vectors` (or one array of strings and one matrix with any other names);
+        a pair (words, matrix); a function that returns the vector of a word, or None (or raises
+        KeyError) if there is none. Files are read once, and only the vectors needed are kept.
+    words : the words to look for; they must match exactly. If the source has a word twice, the first
+        vector is used
+    owner : the name of the source in error messages
 
     Examples
     --------
@@ -120,16 +120,16 @@ def read_vectors(
     for i, row in zip(ids, rows, strict=True):
         if row.size != rows[0].size:
             raise InvalidInput(
-                f"{owner} has vectors of differing length: {words[i]!r} has {row.size} numbers,"
-                f" {words[ids[0]]!r} has {rows[0].size}; pass vectors of one length."
+                f"{owner} has vectors of different lengths: {words[i]!r} has {row.size} numbers,"
+                f" {words[ids[0]]!r} has {rows[0].size}. All vectors must have the same length."
             )
     vectors = np.stack(rows)
-    _check_each(np.isfinite(vectors).all(axis=1), "holds NaN or infinity", words, ids, owner)
-    _check_each(vectors.any(axis=1), "is zero and points nowhere", words, ids, owner)
+    _check_each(np.isfinite(vectors).all(axis=1), "contains NaN or infinity", words, ids, owner)
+    _check_each(vectors.any(axis=1), "is zero, so it has no direction", words, ids, owner)
     return np.array(ids, np.int64), vectors
 
 
-# ---------------------------------------------------------------- where vectors come from
+# ---------------------------------------------------------------- sources of vectors
 def _collect(source: Any, wanted: Collection[str], owner: str) -> Found:
     if isinstance(source, str | os.PathLike):
         return read_file(source, wanted, owner)
@@ -150,7 +150,7 @@ def _collect(source: Any, wanted: Collection[str], owner: str) -> Found:
 
 
 def _answers(ask: Callable[[str], Any], wanted: Iterable[str], known: Any = None) -> dict[str, Any]:
-    """What a function answers for each word that is known; None and KeyError mean no vector."""
+    """Ask a function for the vector of each known word; None and KeyError mean that there is none."""
     rows = {}
     for word in wanted:
         if known is not None and word not in known:
@@ -170,23 +170,23 @@ def _of_pair(words: Any, matrix: Any, wanted: Collection[str], owner: str) -> Fo
         table = (
             plain(matrix, f"The matrix of {owner}") if hasattr(matrix, "shape") else list(matrix)
         )
-    except (TypeError, ValueError, RuntimeError):  # no sequences; a tensor that is elsewhere
+    except (TypeError, ValueError, RuntimeError):  # not sequences, or a tensor on a device
         if np.ma.isMaskedArray(matrix):
             raise
         names, table = [], []
     is_text = isinstance(words, str) or isinstance(matrix, str)
     if is_text or not names or not all(isinstance(name, str) for name in names):
         raise InvalidInput(
-            f"{owner} as a pair must be (words, matrix): strings, and a row for each."
+            f"{owner} as a pair must be (words, matrix): a list of strings, and one row per word."
         )
     if isinstance(table, np.ndarray) and table.ndim != 2:
         raise InvalidInput(
-            f"The matrix of the pair {owner} must have 2 dimensions, a row a word; it has {table.ndim}."
+            f"The matrix of the pair {owner} must have 2 dimensions, with one row per word; it"
+            f" has {table.ndim}."
         )
     if len(names) != len(table):
         raise InvalidInput(
-            f"The pair {owner} has {len(names)} words and {len(table)} vectors; there must be one"
-            " vector a word."
+            f"The pair {owner} has {len(names)} words and {len(table)} vectors. Pass one vector per word."
         )
     rows: dict[str, Any] = {}
     for name, row in zip(names, table, strict=True):
@@ -199,7 +199,7 @@ def _first(words: Iterable[Any]) -> list[str]:
     return [str(word) for word in islice(words, N_EXAMPLES)]
 
 
-# ---------------------------------------------------------------- what a vector must be
+# ---------------------------------------------------------------- checking vectors
 def _row(word: str, value: Any, owner: str) -> npt.NDArray[np.float32]:
     try:
         row = plain(value, f"The vector of {word!r} in {owner}")
@@ -212,7 +212,7 @@ def _row(word: str, value: Any, owner: str) -> npt.NDArray[np.float32]:
             f"The vector of {word!r} in {owner} must be a row of numbers; got {type(value).__name__}"
             f"{f' of shape {row.shape}' if row.ndim else ''}."
         )
-    with np.errstate(over="ignore"):  # infinity is refused with its word
+    with np.errstate(over="ignore"):  # infinity is reported later, with its word
         return row.astype(np.float32, copy=False)
 
 
@@ -223,31 +223,31 @@ def _check_each(
     if wrong.size:
         others = f" (and {wrong.size - 1} more)" if wrong.size > 1 else ""
         raise InvalidInput(
-            f"The vector of {words[ids[wrong[0]]]!r}{others} in {owner} {what}; leave the word out or"
-            " give it its vector."
+            f"The vector of {words[ids[wrong[0]]]!r}{others} in {owner} {what}. Remove the word or"
+            " correct its vector."
         )
 
 
 def _nothing_shared(words: Sequence[str], examples: list[str], owner: str) -> str:
-    sides = [("the words are like", list(words[:N_EXAMPLES])), ("the vectors are of", examples)]
-    shown = ", ".join(
+    sides = [("words:", list(words[:N_EXAMPLES])), ("vectors:", examples)]
+    shown = "; ".join(
         f"{side} {', '.join(repr(word[:40]) for word in some)}" for side, some in sides if some
     )
     return (
-        f"None of the {len(words)} words has a vector in {owner}, so it would do nothing"
-        f"{f' ({shown})' if shown else ''}; words must be the same letter by letter, capitals too."
+        f"None of the {len(words)} words has a vector in {owner}{f' ({shown})' if shown else ''}."
+        " Words must match exactly, including upper and lower case."
     )
 
 
-# ---------------------------------------------------------------- who is related
+# ---------------------------------------------------------------- finding related words
 def _neighbours(
     vectors: npt.NDArray[np.float32], threshold: float, max_related: int, n_rows: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int]:
-    """How many related words each row keeps, these one row after another, how many rows were dropped.
+    """Return (number of related words per row, these words row after row, number of dropped rows).
 
-    The rule is `_cosines(...) > threshold`, in double precision. Single precision finds the pairs
-    that can meet it: its rounding, in whatever order BLAS adds up a block of this shape, is below
-    `margin`, and pairs closer to the threshold than that are decided by the rule itself.
+    The rule is `_cosines(...) > threshold`, in double precision. Single precision finds the candidate
+    pairs: its rounding error, for any order in which BLAS sums, is below `margin`, and pairs closer to
+    the threshold than that are decided in double precision.
     """
     n, dim = vectors.shape
     square = np.concatenate([_dots(vectors, part, part) for part in _parts(np.arange(n), dim)])
@@ -257,15 +257,15 @@ def _neighbours(
     margin = (dim + 8) * 2.0**-23  # twice the bound (dim + 2) 2^-24 for unit vectors
     size, n_dropped = np.zeros(n, np.int64), 0
     columns: list[npt.NDArray[np.int64]] = []
-    # one for all blocks: fresh pages cost as much as the product
-    room = np.empty((min(n_rows, n), n), np.float32)
+    # shared by all blocks: allocating new memory costs as much as the product
+    buffer = np.empty((min(n_rows, n), n), np.float32)
     for start in range(0, n, n_rows):
         some = unit[start : start + n_rows]
-        block = np.matmul(some, unit.T, out=room[: len(some)])
+        block = np.matmul(some, unit.T, out=buffer[: len(some)])
         own = np.arange(len(some))
         block[own, start + own] = -math.inf
         may = block > threshold - margin
-        # dropped before its pairs are listed: with a low threshold they are all there are
+        # drop rows before listing their pairs, which could be all pairs with a low threshold
         dropped = np.count_nonzero(may, axis=1) >= max_related
         sure = block[dropped] > threshold + margin
         dropped[dropped] = np.count_nonzero(sure, axis=1) >= max_related
@@ -290,11 +290,11 @@ def _cosines(
     left: npt.NDArray[np.int64],
     right: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.float64]:
-    """Cosines of pairs of rows: the same number for a pair, whatever other pairs come with it."""
+    """Cosines of pairs of rows; the result for a pair does not depend on the other pairs."""
     cosine = np.empty(len(left))
     for part in _parts(np.arange(len(left)), vectors.shape[1]):
         i, j = left[part], right[part]
-        # one root of the product: exact where the lengths are, as for (1, 1, 0) and (1, 0, 1)
+        # a single square root is exact if the lengths are, as for (1, 1, 0) and (1, 0, 1)
         cosine[part] = _dots(vectors, i, j) / np.sqrt(square[i] * square[j])
     return cosine
 
@@ -302,7 +302,7 @@ def _cosines(
 def _dots(
     vectors: npt.NDArray[np.float32], left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
-    """Dot products: float32 times float32 is exact in float64, and accumulate adds from left to right."""
+    """Dot products: products of float32 are exact in float64, and accumulate sums from left to right."""
     products = vectors[left].astype(np.float64) * vectors[right]
     return np.asarray(np.add.accumulate(products, axis=1, out=products)[:, -1].copy())
 

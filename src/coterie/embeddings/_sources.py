@@ -1,8 +1,8 @@
-"""Files of word vectors: a path and the wanted words in, the wanted rows out, the rest passed over.
+"""Reads the vectors of the words that are needed from files of word vectors.
 
-Kinds, told apart by their content: word2vec binary, word2vec text ("count dim" first), GloVe text
-(no such line), each also gzipped, and .npz. A file is read once from start to end, a piece at a time:
-what is in memory is what was asked for. Words are compared byte by byte, as UTF-8.
+Supported, and recognised by content: word2vec binary, word2vec text (the first line is "count dim"),
+GloVe text (without such a line), all of which may be gzipped, and .npz. A file is read once, in pieces,
+and only the vectors needed are kept in memory. Words are compared byte by byte, as UTF-8.
 """
 
 from __future__ import annotations
@@ -30,24 +30,22 @@ _LONGEST_WORD = 1 << 16  # bytes without a space: no word2vec file
 _HEADER = re.compile(rb"\s*(\d{1,12})\s+(\d{1,9})\s*")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BOM = codecs.BOM_UTF8
-_READS = (
-    "pass a word2vec file (binary or text), a GloVe text file or an .npz with words and vectors"
-)
+_READS = "Pass a word2vec file (binary or text), a GloVe text file, or an .npz file with words and vectors"
 _FOREIGN = {
-    b"\x93NUMPY": "a matrix without its words; pass the pair (words, matrix)",
-    b"\xba\x16\x4f\x2f": "a fastText model; pass its .vec file, or a function from a word to its vector",
+    b"\x93NUMPY": "a matrix without words. Pass the pair (words, matrix)",
+    b"\xba\x16\x4f\x2f": "a fastText model. Pass its .vec file, or a function from a word to its vector",
     b"PK": _npz.FOREIGN,
 } | {
     bytes(
         [0x80, protocol]
-    ): "a pickle, which could run anybody's code; save the vectors as word2vec"
+    ): "a pickle, which could run arbitrary code. Save the vectors as word2vec"
     " (in gensim: save_word2vec_format) and pass that file"
     for protocol in range(2, 6)
 }
 
 
 def read_file(path: str | os.PathLike[str], wanted: Collection[str], owner: str) -> Found:
-    """The wanted vectors of a file of any of these kinds; `owner` is what the user called it."""
+    """Read the vectors of these words from a file; `owner` is the name in error messages."""
     keys = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     with _opened(path, owner) as (file, name):
         return _npz.read(file, keys, name) if _is_zip(file) else _plain(file, keys, name)
@@ -75,12 +73,12 @@ def _opened(path: str | os.PathLike[str], owner: str) -> Iterator[tuple[Any, str
     except InvalidInput:
         raise
     except FileNotFoundError:
-        raise InvalidInput(f"{name} does not exist; check the path.") from None
+        raise InvalidInput(f"{name} does not exist. Check the path.") from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
-        raise InvalidInput(f"{name} is damaged or cut short; copy or make it again.") from None
+        raise InvalidInput(f"{name} is damaged or incomplete. Copy or create it again.") from None
     except OSError as error:
         raise InvalidInput(f"{name} cannot be read: {error.strerror or error}.") from None
-    except (ValueError, RuntimeError) as error:  # a path, an archive or an array that cannot be
+    except (ValueError, RuntimeError) as error:  # an invalid path, archive or array
         why = str(error).splitlines()[0].rstrip(".")
         raise InvalidInput(f"{name} cannot be read: {why}.") from None
 
@@ -111,7 +109,7 @@ def _start(file: io.BufferedIOBase, name: str) -> tuple[int | None, int]:
     """
     first = file.readline(PIECE)
     if not first:
-        raise InvalidInput(f"{name} is empty; {_READS}.")
+        raise InvalidInput(f"{name} is empty. {_READS}.")
     header = _HEADER.fullmatch(first.removeprefix(_BOM))
     if header is None:
         dim = _dim_of(first, name)
@@ -120,13 +118,13 @@ def _start(file: io.BufferedIOBase, name: str) -> tuple[int | None, int]:
     count, dim = int(header[1]), int(header[2])
     if count == 0 or dim == 0:
         raise InvalidInput(
-            f"{name} holds no vectors: its first line says {count} of {dim} numbers."
+            f"{name} contains no vectors: its first line says {count} vectors of {dim} numbers."
         )
     return count, dim
 
 
 def _is_binary(sample: bytes, dim: int) -> bool:
-    """Whether what follows the header is no text. (Text may hold a word or two of bad UTF-8.)"""
+    """Whether the content after the header is binary. (Text may contain a few words of invalid UTF-8.)"""
     row, newline, _ = sample.partition(b"\n")
     fields = row.rsplit(None, dim)
     if newline and len(fields) == dim + 1 and _numbers(fields[1:]) is not None:
@@ -139,7 +137,7 @@ def _is_binary(sample: bytes, dim: int) -> bool:
 
 
 def _dim_of(line: bytes, name: str) -> int:
-    """How many numbers end the first line of a file without a header."""
+    """The number of values at the end of the first line of a file without a header."""
     for start, what in _FOREIGN.items():
         if line.startswith(start):
             raise InvalidInput(f"{name} is {what}.")
@@ -149,7 +147,7 @@ def _dim_of(line: bytes, name: str) -> int:
         dim += 1
     if dim == 0 or _CONTROL.search(line):
         raise InvalidInput(
-            f"{name} is no file of word vectors: line 1 is not a word followed by numbers; {_READS}."
+            f"{name} is not a file of word vectors: line 1 is not a word followed by numbers. {_READS}."
         )
     return dim
 
@@ -157,7 +155,7 @@ def _dim_of(line: bytes, name: str) -> int:
 def _binary(
     file: io.BufferedIOBase, count: int, dim: int, keys: dict[bytes, str], name: str
 ) -> Found:
-    """`count` times: a word, a space, `dim` little-endian floats, perhaps a line feed."""
+    """Read `count` times: a word, a space, `dim` little-endian floats, perhaps a line feed."""
     rows: dict[str, Any] = {}
     examples: list[str] = []
     size = 4 * dim
@@ -168,8 +166,8 @@ def _binary(
             more = file.read(max(PIECE, len(piece) - at))  # not `size`: a header may lie
             if not more:
                 raise InvalidInput(
-                    f"{name} is cut short: its first line says {count} vectors, and it ends after {n}"
-                    f"{f' (the last is of {_shown(word)!r})' if n else ''}; copy it again."
+                    f"{name} is incomplete: its first line says {count} vectors, but it ends after {n}"
+                    f"{f' (the last is that of {_shown(word)!r})' if n else ''}. Copy it again."
                 )
             piece, at = piece[at:] + more, 0
             space = piece.find(b" ")
@@ -186,15 +184,15 @@ def _binary(
         at = space + 1 + size
     if (piece[at:] + file.read(2)).strip():
         raise InvalidInput(
-            f"{name} goes on after the {count} vectors of {dim} numbers that its first line says; make"
-            " it again, or mend that line."
+            f"{name} has more data than the {count} vectors of {dim} numbers in its first line. Create it"
+            " again, or correct that line."
         )
     return Found(rows, examples)
 
 
 def _no_word(name: str, n: int) -> NoReturn:
     raise InvalidInput(
-        f"{name} is no word2vec file, or damaged: after {n} vectors there is no further word; {_READS}."
+        f"{name} is damaged or not a word2vec file: there is no word after {n} vectors. {_READS}."
     )
 
 
@@ -206,7 +204,7 @@ def _text(
     keys: dict[bytes, str],
     name: str,
 ) -> Found:
-    """A line each: a word (GloVe's may hold spaces) and `dim` numbers."""
+    """Read lines of a word (which may contain spaces in GloVe) and `dim` numbers."""
     rows: dict[str, Any] = {}
     examples: list[str] = []
     beginnings = {key.split(None, 1)[0] for key in keys if key.strip()}
@@ -220,7 +218,7 @@ def _text(
             and beginning[0] not in beginnings
             and line.count(b" ") + line.count(b"\t") >= dim
         ):
-            continue  # blank, or of a word that nobody asked for: no need to look closer
+            continue  # blank, or a word that is not needed
         word, vector = _parsed(line, dim, f"{name}, line {number},")
         if len(examples) < N_EXAMPLES:
             examples.append(_shown(word))
@@ -229,8 +227,8 @@ def _text(
             rows[key] = vector
     if count is not None and n_lines < count:
         raise InvalidInput(
-            f"{name} is cut short: its first line says {count} vectors, and it ends after {n_lines}"
-            f" (at line {number if n_lines else 1}); copy it again."
+            f"{name} is incomplete: its first line says {count} vectors, but it ends after {n_lines}"
+            f" (at line {number if n_lines else 1}). Copy it again."
         )
     return Found(rows, examples)
 
@@ -238,31 +236,31 @@ def _text(
 def _parsed(line: bytes, dim: int, where: str) -> tuple[bytes, npt.NDArray[np.float32]]:
     fields = line.rsplit(None, dim)
     if len(fields) == dim and line[:1].isspace():
-        fields = [b"", *fields]  # some files hold a vector of nothing
+        fields = [b"", *fields]  # some files have a vector for the empty word
     if len(fields) <= dim:
         raise InvalidInput(
-            f"{where} is cut short or not of one length with the rest: {_shown(fields[0])!r} has"
-            f" {len(fields) - 1} numbers where {dim} are due."
+            f"{where} is incomplete or has the wrong length: {_shown(fields[0])!r} has"
+            f" {len(fields) - 1} numbers instead of {dim}."
         )
     vector = _numbers(fields[1:])
     if vector is None:
         wrong = next(field for field in fields[1:] if _numbers([field]) is None)
         raise InvalidInput(
-            f"{where} is not a word followed by {dim} numbers: {_shown(wrong)!r} is no number."
+            f"{where} is not a word followed by {dim} numbers: {_shown(wrong)!r} is not a number."
         )
-    # GloVe's words may hold spaces (". . ."), but "dog 0.1" is a vector that is too long
+    # words may contain spaces in GloVe (". . ."), but "dog 0.1" is a vector that is too long
     first, *more = fields[0].split() or [b""]
     if more and _numbers(more) is not None and _numbers([first]) is None:
         raise InvalidInput(
-            f"{where} is not of one length with the rest: {_shown(first)!r} has {len(more) + dim} numbers"
-            f" where {dim} are due."
+            f"{where} has the wrong length: {_shown(first)!r} has {len(more) + dim} numbers instead of"
+            f" {dim}."
         )
     return fields[0], vector
 
 
 def _numbers(fields: list[bytes]) -> npt.NDArray[np.float32] | None:
     try:
-        with np.errstate(over="ignore"):  # infinity is refused later, with its word
+        with np.errstate(over="ignore"):  # infinity is reported later, with its word
             return np.array([float(field) for field in fields], np.float64).astype(np.float32)
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""Whatever the user passes as X -> a corpus. The only place that looks at its kind."""
+"""Turns X into a corpus. This is the only place that looks at the type of X."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
     """("matrix" | "texts" | "tokens", X as a matrix or a list)."""
     if isinstance(X, str | bytes):
         raise InvalidInput(
-            f"X of {owner} is a single string, which would be read letter by letter; pass a list of"
-            " texts: [text] for one document."
+            f"X of {owner} is a single string. Pass a list of texts ([text] for a single document)."
         )
     if sparse.issparse(X):
-        # before scikit-learn or scipy follow an index; some of these are dicts, too
+        # before scikit-learn or scipy use an index; some sparse formats are dicts
         return "matrix", as_csr(_arrays.plain_matrix(X, owner), f"X of {owner}")
     if isinstance(X, dict | set | frozenset):
         raise InvalidInput(
-            f"X of {owner} is a {type(X).__name__}, whose rows have no order; pass a list of texts,"
+            f"X of {owner} is a {type(X).__name__}, which has no order of rows. Pass a list of texts,"
             " a list of token lists or a matrix of word counts."
         )
     if getattr(X, "ndim", 1) != 1:
         return "matrix", _arrays.plain_matrix(X, owner)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biufc":  # scikit-learn says it is no matrix
+    if (
+        isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+    ):  # scikit-learn reports the wrong dimension
         return "matrix", _arrays.plain_matrix(X, owner)
     if not isinstance(X, Sequence):
         try:
@@ -43,18 +44,18 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
             if hasattr(X, "__array__"):
                 return "matrix", X
             raise InvalidInput(
-                f"X of {owner} is {_name(X)}; pass a list of texts, a list of token lists or a matrix"
+                f"X of {owner} is {_name(X)}. Pass a list of texts, a list of token lists or a matrix"
                 " of word counts."
             ) from None
     return _kind_of_list(X, owner)
 
 
 def _kind_of_list(X: Sequence[Any], owner: str) -> tuple[str, Any]:
-    """What the first telling document says of all; every document must be of that kind."""
-    telling = (
+    """Decide from the first document that is not empty; all documents must be of the same type."""
+    typed = (
         x for x in X if isinstance(x, str | bytes) or (_is_row(x) and len(x) and _has_words(x))
     )
-    first = next(telling, None)
+    first = next(typed, None)
     if isinstance(first, str | bytes):
         return "texts", _all(X, str, "a text", owner)
     if first is not None or all(_is_row(x) and len(x) == 0 for x in X):
@@ -62,8 +63,8 @@ def _kind_of_list(X: Sequence[Any], owner: str) -> tuple[str, Any]:
     for i, x in enumerate(X):
         if not hasattr(x, "__len__") or isinstance(x, dict):
             raise InvalidInput(
-                f"Document {i} of {owner} is {_name(x)}; pass texts, token lists or rows of word"
-                " counts, and '' or [] for an empty document."
+                f"Document {i} of {owner} is {_name(x)}. Pass texts, token lists or rows of word counts,"
+                " and '' or [] for an empty document."
             )
     return "matrix", X
 
@@ -84,7 +85,7 @@ def learn(
     tie: bool,
     vectors: npt.NDArray[np.float32] | None = None,
 ) -> tuple[Corpus, list[str] | None]:
-    """A corpus to fit, and its words where they are known."""
+    """A corpus to fit, and its vocabulary if it is known."""
     words: list[str] | None = None
     if kind == "tokens":
         (ptr, ids), words = vocabulary.learn(X, owner)
@@ -95,7 +96,7 @@ def learn(
         corpus = counts.from_matrix(X, owner, sample_weight, tie, vectors)
     if corpus.counts.n_docs == 0:
         raise InvalidInput(
-            f"No document of {owner} has a word and a weight above zero: there is nothing to cluster."
+            f"No document of {owner} has words and a weight above zero: there is nothing to cluster."
         )
     return corpus, words
 
@@ -149,19 +150,19 @@ def _n_rows(X: Any) -> int:
 def encode(
     kind: str, X: Any, owner: str, words: list[str] | None, learnt_from: str = "texts"
 ) -> Corpus:
-    """A corpus to score, in a fitted model's words; unknown words are dropped."""
+    """A corpus to predict, in the vocabulary of a fitted model; unknown words are dropped."""
     if kind == "matrix":
         return counts.from_matrix(X, owner)
     if words is None:
         raise InvalidInput(
-            f"{owner} got {kind}, but the model was fitted on a matrix without words; pass a matrix"
-            " with the same columns."
+            f"{owner} got {kind}, but the model was fitted on a matrix without a vocabulary. Pass a"
+            " matrix with the same columns."
         )
     if kind == "texts":
         if learnt_from == "tokens":
             raise InvalidInput(
-                f"{owner} got texts, but the model was fitted on token lists; cut the texts into tokens"
-                " the same way and pass the lists."
+                f"{owner} got texts, but the model was fitted on token lists. Split the texts into tokens"
+                " in the same way and pass token lists."
             )
         return counts.from_matrix(vocabulary.count_texts(X, words)[0], owner)
     ptr, ids = vocabulary.encode(X, words, owner)
@@ -172,8 +173,8 @@ def _all(X: Any, types: Any, what: str, owner: str) -> Any:
     for i, x in enumerate(X):
         if not isinstance(x, types):
             raise InvalidInput(
-                f"Document {i} of {owner} is {_name(x)}, not {what}; pass the same kind for every"
-                " document, and '' or [] for an empty one."
+                f"Document {i} of {owner} is {_name(x)}, not {what}. All documents must be of the same"
+                " type; use '' or [] for an empty one."
             )
     return X
 

@@ -1,4 +1,4 @@
-"""An estimator as a saved model, and back. What its parameters gave is in the model itself."""
+"""Converts estimators to saved models and back. The effect of the parameters is in the model itself."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from coterie._pack import damaged
 from coterie.errors import InvalidInput
 from coterie.estimators import _prior_knowledge
 
-MOST_JSON = 2**20  # characters of a saved parameter, since a configuration is read in one piece
-PRIOR_KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or models
-# What a folder must not say: fitting a model that somebody sent would write to a place of theirs.
-NEVER_KEPT = ("checkpoint", "callbacks")
+MAX_JSON_CHARS = 2**20  # maximum characters of a saved parameter
+PRIOR_KNOWLEDGE = ("seeds", "word_vectors")  # parameters that may be large, or hold a model
+# Never restored: otherwise, fitting a model from someone else could write to a path they chose.
+NEVER_SAVED = ("checkpoint", "callbacks")
 
 
 def pack(estimator: Any) -> io.Saved:
-    """Everything a folder keeps of a fitted estimator."""
+    """Everything that is saved of a fitted estimator."""
     return io.Saved(
         estimator=type(estimator).__name__,
-        parameters={n: _kept(n, v) for n, v in estimator.get_params(deep=False).items()},
+        parameters={n: _saved_value(n, v) for n, v in estimator.get_params(deep=False).items()},
         fitted={
             "converged": estimator.converged_,
             "stop_reason": estimator.stop_reason_,
@@ -42,9 +42,9 @@ def pack(estimator: Any) -> io.Saved:
 
 
 def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
-    """The estimator that was packed; `_not_restored` names what it knew and a folder cannot hold."""
+    """Restore an estimator; `_not_restored` lists prior knowledge that cannot be saved."""
     names = set(cls._get_param_names())
-    given = {n: v for n, v in saved.parameters.items() if n in names and _may_keep(n, v)}
+    given = {n: v for n, v in saved.parameters.items() if n in names and _may_be_saved(n, v)}
     made = cls(**given)
     try:
         made._check()
@@ -75,22 +75,22 @@ def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
     return made
 
 
-def _kept(name: str, value: Any) -> Any:
-    """A parameter as a saved model keeps it; None where it has no short, plain form, or may not."""
-    if name in ("word_vectors", "embedder") or not _may_keep(name, value):
-        return None  # vectors may be gigabytes, and the urn has their relations
+def _saved_value(name: str, value: Any) -> Any:
+    """A parameter as it is saved; None if it is long, not plain data, or must not be saved."""
+    if name in ("word_vectors", "embedder") or not _may_be_saved(name, value):
+        return None  # vectors may be gigabytes, and the urn has the related words
     plain = _plain(value)
-    return plain if len(json.dumps(plain)) <= MOST_JSON else None
+    return plain if len(json.dumps(plain)) <= MAX_JSON_CHARS else None
 
 
-def _may_keep(name: str, value: Any) -> bool:
-    """Whether a folder may say this: no path of another machine, and nothing that is called."""
+def _may_be_saved(name: str, value: Any) -> bool:
+    """Whether a parameter may be saved and restored: no paths, and nothing callable."""
     a_path = name in PRIOR_KNOWLEDGE and isinstance(value, str | os.PathLike)
-    return name not in NEVER_KEPT and not a_path
+    return name not in NEVER_SAVED and not a_path
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON, or None where it has no such form (callbacks, generators)."""
+    """A parameter as plain data for JSON; None if that is not possible (callbacks, generators)."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, str | int | float | bool):

@@ -13,36 +13,38 @@ from coterie.counts import Counts
 from coterie.estimators import _prior_knowledge
 from coterie.estimators.gsdmm import GSDMM
 
-AUTO_ALPHA = 50.0  # over the number of clusters: the paper's setting
+AUTO_ALPHA = 50.0  # divided by the number of clusters, as in the paper
 
 
 class GPUDMM(GSDMM):
-    """Dirichlet multinomial mixture in which word vectors help: related words join a cluster together.
+    """Dirichlet multinomial mixture that uses word vectors to relate words.
 
-    When a word joins a cluster, the words its vector is near gain `promotion` there too, if the word
-    has strong ties with that cluster. (GPU is the generalized Pólya urn; it needs no graphics card.)
+    When a word joins a cluster to which it is strongly related, its related words (with similar
+    vectors) gain `promotion` there, too. (GPU stands for generalized Pólya urn; no graphics card is
+    needed.)
 
     Parameters
     ----------
     n_clusters : int
-        Clusters at most (K in the paper).
+        Maximum number of clusters (K in the paper).
     word_vectors : dict, path, (words, matrix), gensim KeyedVectors or callable, optional
-        Vectors of words; words without one have no relations. A path is a word2vec (text or binary)
-        or GloVe file, or an .npz with `words` and `vectors`. None: the plain mixture.
+        Vectors of words; words without a vector have no related words. A path may be a word2vec (text
+        or binary) or GloVe file, or an .npz file with `words` and `vectors`. None: no related words.
     promotion : float
-        What an occurrence of a word adds to each related word (mu); rounded to a fraction with a
+        How much an occurrence of a word adds to each related word (mu); rounded to a fraction with a
         denominator of at most 1,000, so that counts stay exact.
     threshold : float, from -1 to 1
-        Words whose vectors have a larger cosine are related.
+        Words are related if the cosine of their vectors is above this.
     max_related : int
-        A word with more relatives than this, itself counted, promotes none: names, places, numbers.
+        Words with more related words than this, counting themselves, promote none (often names, places,
+        numbers).
     alpha : float or "auto"
         Pseudo-documents in every cluster; "auto" is 50 / n_clusters, as in the paper.
-    beta : float or array, one a word
+    beta : float, or array with one value per word
         Pseudo-occurrences of every word in every cluster.
 
-    The other parameters, the attributes and methods are those of `GSDMM`; `related_` says which words
-    are related. The trace has no joint probability: the order of draws matters in such an urn.
+    The other parameters, the attributes and methods are those of `GSDMM`; `related_` contains the
+    related words. The trace has no joint probability, since the order of draws matters in this model.
 
     Examples
     --------

@@ -17,16 +17,16 @@ from coterie.estimators._base import LOCATION, BaseMixture
 class GSDMM(BaseMixture):
     """Dirichlet multinomial mixture with at most `n_clusters` clusters, by collapsed Gibbs sampling.
 
-    Empty clusters die out, so `n_clusters` is a cap: choose it larger than what you expect.
+    Clusters that are not needed disappear, so `n_clusters` is a maximum: choose it larger than you expect.
 
     Parameters
     ----------
     n_clusters : int
-        Clusters at most (K in the paper).
+        Maximum number of clusters (K in the paper).
     alpha : float
-        Pseudo-documents in every cluster; 0 means an emptied cluster never comes back.
-    beta : float or array, one a word
-        Pseudo-occurrences of every word in every cluster. Larger: fewer, broader clusters.
+        Pseudo-documents in every cluster. With 0, an empty cluster is never used again.
+    beta : float, or array with one value per word
+        Pseudo-occurrences of every word in every cluster. Larger values give fewer, broader clusters.
     embedder : str, path or callable, optional
         Use vectors of the documents together with their words. "auto" is the table of token vectors that
         is installed with coterie; see `coterie.embedders.resolve` for the others. None: words only,
@@ -37,50 +37,51 @@ class GSDMM(BaseMixture):
     n_sweeps : int
         Passes over the documents.
     init : "random", "one", "online", int or labels
-        Where to start: over all n_clusters at random, all in one, one pass in order, that many
-        random clusters, or these labels.
+        The start: documents assigned at random to all `n_clusters` clusters ("random"), all in one
+        cluster ("one"), assigned in one pass in order ("online"), assigned at random to this number of
+        clusters, or these labels.
     scan : "given" or "random"
-        The order in which a sweep draws the documents: theirs, or another one each sweep.
+        The order in which a sweep draws the documents: as given, or a new random order in each sweep.
     burstiness : bool
-        True: a repeated word counts as in Eq. 4. False: the naive Bayes form, Eq. 3.
+        True: repeated words count as in Eq. 4. False: the naive Bayes form of Eq. 3.
     tie_duplicates : bool
-        Move documents with identical words together.
+        Keep documents with identical words in the same cluster.
     sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
-        How the documents are drawn. "gibbs": exactly, one after the other. "blocked": those of a block
-        against the same counts, each without itself, so that `n_jobs` threads can share the work.
-        "metropolis": by proposals from saved odds, once few documents move. "uncollapsed": all at once,
-        given drawn word distributions. "em": Nigam's EM. These three as in `XDMM`. "auto" is "gibbs",
-        and "blocked" for large corpora; `trace_.notes` says which and why.
+        How documents are drawn. "gibbs": exactly, one after the other. "blocked": all documents of a
+        block given the same counts, each leaving itself out, so that `n_jobs` threads can share the
+        work. "metropolis": by proposals from saved probabilities, once few documents move.
+        "uncollapsed": all at once, given word distributions. "em": Nigam's EM. For the last three, see
+        `XDMM`. "auto" uses "gibbs", or "blocked" for large corpora; `trace_.notes` says which and why.
     block_size : int, optional
-        Documents of a block; None lets their number decide. Another size means other labels.
+        Documents per block; None chooses it from their number. Labels depend on the block size.
     backend : "auto" or "cpu"
     n_jobs : int, optional
-        Threads for predicting, and for sampling in blocks, uncollapsed or by EM; exact Gibbs is
-        sequential. A seed gives the same labels whatever their number.
+        Threads for predicting, and for the samplers "blocked", "uncollapsed" and "em"; exact Gibbs is
+        sequential. The labels do not depend on it.
     tol : float, optional
-        Stop early once the likelihood per word rises by less than this a sweep and the share of
-        documents that move no longer falls. None: do all sweeps.
+        Stop early once the likelihood per word rises by less than this per sweep and the share of
+        documents that move no longer falls. None: run all sweeps.
     max_time : float, optional
-        Stop after the sweep in which this many seconds have passed.
+        Time limit in seconds; the current sweep is finished.
     random_state : int, optional
         The seed. The same seed, data, settings and version of coterie give the same labels, with any
         number of threads and after a resume.
     callbacks : list of callables, optional
-        Each gets an event after every sweep (`event.record`); returning True stops the run.
+        Called with an event after every sweep (see `event.record`); return True to stop the run.
     checkpoint : path, optional
-        A file to save the run to, and to go on from when it is there.
+        A file to which the state of the run is saved. If it exists, the run continues from it.
     checkpoint_every : int
         Sweeps between two checkpoints.
 
     Attributes
     ----------
     labels_ : array
-        Cluster of each document, from the last sweep; clusters are numbered from the largest down.
+        Cluster of each document, from the last sweep; clusters are numbered by size, largest first.
     n_clusters_, cluster_sizes_ : int, array
     trace_ : Trace
-        What each sweep did.
+        A record of every sweep.
     converged_, stop_reason_ : bool, str
-        Whether the chain settled, and the sentence why.
+        Whether the run converged, and why it stopped.
     outlier_scores_ : array
     model_ : Model
 
@@ -153,7 +154,7 @@ class GSDMM(BaseMixture):
         if isinstance(init, str):
             if init == "online" and self.alpha == 0:
                 raise InvalidInput(
-                    "init='online' of GSDMM needs alpha > 0: with alpha = 0 no cluster ever opens."
+                    "init='online' of GSDMM needs alpha > 0: with alpha = 0, no cluster can be started."
                 )
             return init
         started = np.unique(init).size if isinstance(init, np.ndarray) else int(init)

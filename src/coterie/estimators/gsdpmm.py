@@ -1,4 +1,4 @@
-"""GSDPMM: the Dirichlet process mixture of Yin & Wang (ICDE 2016), with what may be known beforehand."""
+"""GSDPMM: the Dirichlet process mixture of Yin & Wang (ICDE 2016), with optional prior knowledge."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from coterie.estimators import _prior_knowledge
 from coterie.estimators._base import LOCATION, BaseMixture
 from coterie.seeds.report import SeedReport, seed_report
 
-AUTO_ALPHA = 0.1  # of the number of documents: the paper's setting
+AUTO_ALPHA = 0.1  # times the number of documents, as in the paper
 
 
 class GSDPMM(BaseMixture):
-    """Dirichlet process multinomial mixture: no cap on the clusters; loners become outliers.
+    """Dirichlet process multinomial mixture, without a maximum number of clusters.
 
     Parameters
     ----------
     alpha : float or "auto"
         Weight of a new cluster; "auto" is 0.1 times the number of documents, as in the paper.
-    beta : float or array, one a word
-        Pseudo-occurrences of every word in every cluster. Larger: fewer, broader clusters.
+    beta : float, or array with one value per word
+        Pseudo-occurrences of every word in every cluster. Larger values give fewer, broader clusters.
     init : "auto", "one", "online", "anchored", "seeds", int or labels
-        Where to start: all in one cluster (the paper's); one pass in order; documents that share words
-        with seeds in the best of these, the others in one cluster; at random over the seeds; that many
-        random clusters; or these labels. "auto" is "anchored" where there are seeds, else "one".
+        The start: all documents in one cluster, as in the paper ("one"); assigned in one pass in order
+        ("online"); documents that share words with seeds in the best seed, all others in one cluster
+        ("anchored"); assigned to the seeds at random ("seeds"); assigned at random to this number of
+        clusters; or these labels. "auto" is "anchored" with seeds and "one" without.
     seeds : dict, path, fitted model or Seeds, optional
-        Topics known beforehand, as `TSDPMM` takes them.
+        Topics you expect, as in `TSDPMM`.
     seed_weight, seed_repeat
         As in `TSDPMM`.
     word_vectors, promotion, threshold, max_related
-        As in `GPUDMM`: words promote those their vectors are near. None: they do not.
+        As in `GPUDMM`. With word_vectors=None, words are not related.
     embedder, kappa
         As in `GSDMM`: document vectors together with words.
 
@@ -117,12 +118,12 @@ class GSDPMM(BaseMixture):
         self.checkpoint_every = checkpoint_every
 
     def seed_report(self) -> SeedReport:
-        """What each seed became: how many documents, which words came and went; what is new."""
+        """Report what became of each seed: its documents, words gained and lost, and the new clusters."""
         check_is_fitted(self)
         if self.model_.seeds is None:
             raise InvalidInput(
-                f"This {type(self).__name__} was fitted without seeds, so there is nothing to report;"
-                " pass seeds= and fit again."
+                f"This {type(self).__name__} was fitted without seeds, so there is nothing to report."
+                " Pass seeds= and fit again."
             )
         return seed_report(self.model_)
 
@@ -137,6 +138,6 @@ class GSDPMM(BaseMixture):
             return "one" if self.seeds is None else "anchored"
         if isinstance(init, str) and init in ("anchored", "seeds") and self.seeds is None:
             raise InvalidInput(
-                f"init={init!r} of {type(self).__name__} needs seeds; there are none."
+                f"init={init!r} of {type(self).__name__} needs seeds. Pass seeds=, or use another init."
             )
         return init

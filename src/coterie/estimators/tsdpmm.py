@@ -11,28 +11,28 @@ from coterie.estimators.gsdpmm import GSDPMM
 
 
 class TSDPMM(GSDPMM):
-    """Dirichlet process mixture seeded with topics you expect: found, missing, or joined by new ones.
+    """Dirichlet process mixture with topics you expect (seeds); it also finds new clusters.
 
-    A seed holds words before the first document comes and is never removed; it is encouraged, not
-    forced. Start, order and settings are those of the paper.
+    A seed contains words before the first document is added, and is never removed. It is a suggestion,
+    not a constraint: it may stay without documents. The defaults are those of the paper.
 
     Parameters
     ----------
     seeds : dict, path, fitted model or Seeds
-        name -> words, a text, {word: weight} or example documents (a list of token lists, or
-        {"examples": texts}); a yaml, json or csv file of these; or a fitted model (or its folder),
-        whose clusters are then the seeds: yesterday's topics for today's texts.
+        A dict of name -> words, a text, {word: weight} or example documents (a list of token lists, or
+        {"examples": texts}); a yaml, json or csv file with the same content; or a fitted model (or its
+        folder), whose clusters become the seeds: yesterday's topics for today's texts.
     seed_weight : float, dict or list
-        Confidence (alpha0): pseudo-documents of a seed, for all, by name or in order.
+        Confidence (alpha0) in pseudo-documents: one number for all seeds, by name, or in order.
     seed_repeat : int
-        How often the words of a list or text count: the paper repeats a sparse description ten times.
+        How often the words of a list or text count; the paper repeats sparse descriptions ten times.
     alpha : float or "auto"
         Weight of a new cluster.
-    beta : float or array, one a word
+    beta : float, or array with one value per word
         Pseudo-occurrences of every word in every cluster.
 
-    The other parameters, the attributes and methods are those of `GSDPMM`; `seed_report()` tells what
-    became of the seeds. Words that no document holds count for nothing, and are reported.
+    The other parameters, the attributes and methods are those of `GSDPMM`; `seed_report()` shows what
+    became of the seeds. Words that do not occur in the documents are ignored, and reported.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class TSDPMM(GSDPMM):
     def _fit(self, X: Any, sample_weight: Any, vocabulary: Any, embeddings: Any) -> Any:
         if self.seeds is None:
             raise InvalidInput(
-                "TSDPMM needs seeds: a dict name -> words, a file of them or a fitted model; without any"
-                " it is GSDPMM."
+                "TSDPMM needs seeds: a dict of name -> words, a seed file or a fitted model. Without"
+                " seeds, use GSDPMM."
             )
         return super()._fit(X, sample_weight, vocabulary, embeddings)

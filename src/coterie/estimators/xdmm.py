@@ -15,21 +15,23 @@ class XDMM(GSDMM):
     Parameters
     ----------
     n_clusters : int
-        Clusters at most (K in the paper).
+        Maximum number of clusters (K in the paper).
     sampler : "metropolis", "uncollapsed", "em", "gibbs", "blocked" or "auto"
-        "metropolis": exact Gibbs until few documents move, then each proposes a cluster from its earlier
-        odds and accepts it by the true ones. "uncollapsed": all documents at once, given drawn (or mean)
-        word distributions (Algorithm 3). "em": Nigam's EM, without randomness after the start.
+        "metropolis": exact Gibbs until few documents move; then each proposes a cluster from saved
+        probabilities, which is accepted or rejected by the true ones. "uncollapsed": all documents at
+        once, given drawn (or mean) word distributions (Algorithm 3). "em": Nigam's EM, which is not
+        random after the start.
     steps : int
-        Proposals a document and sweep ("metropolis").
+        Proposals per document and sweep ("metropolis").
     refresh : int, optional
-        Sweeps after which proposals are made anew, as in the paper (there: about n_clusters). The chain is
-        then slightly biased, since it proposes by its own past. None freezes them, which is exact.
+        Number of sweeps after which the saved probabilities are computed again, as in the paper (there:
+        about n_clusters). This makes the chain slightly biased, since it proposes from its own past.
+        None never refreshes them, which is exact.
     phi : "mean" or "draw"
-        Word distributions of "uncollapsed": their posterior mean, as in the paper's practice, or drawn,
-        which makes it a valid chain.
+        Word distributions of "uncollapsed": their posterior mean, as in the paper, or drawn, which makes
+        it a valid chain.
 
-    The other parameters, the attributes and methods are those of `GSDMM`; beta is one number.
+    The other parameters, the attributes and methods are those of `GSDMM`; beta must be a single number.
 
     Examples
     --------

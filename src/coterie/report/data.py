@@ -14,7 +14,7 @@ from coterie.report import layout
 from coterie.report.schema import Cluster, Example, Outlier, Part, Report
 
 MOST_CHARS = 400  # of a text shown
-N_WORDS, N_TELLING, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 50
+N_WORDS, N_HIGHLIGHTED, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 50
 _pieces = re.compile(r"\w+|\W+")
 
 
@@ -62,9 +62,9 @@ def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
     id_of = {word: i for i, word in enumerate(words)}
     total = max(int(sizes.sum()), 1)
     made: list[Cluster] = []
-    for k, telling in enumerate(groups.top_words(N_TELLING)):
-        most = max((value for _, value in telling), default=1.0) or 1.0
-        weight = {word: max(value, 0.0) / most for word, value in telling}
+    for k, distinctive in enumerate(groups.top_words(N_HIGHLIGHTED)):
+        most = max((value for _, value in distinctive), default=1.0) or 1.0
+        weight = {word: max(value, 0.0) / most for word, value in distinctive}
         npmi = groups.coherence[k]
         made.append(
             {
@@ -75,7 +75,7 @@ def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
                 "coherence": npmi if math.isfinite(npmi) else None,
                 "words": [
                     {"word": w, "weight": weight[w], "count": round(float(held[k, id_of[w]]))}
-                    for w, _ in telling[:N_WORDS]
+                    for w, _ in distinctive[:N_WORDS]
                 ],
                 "examples": [
                     _example(groups, row, weight) for row in groups.representatives(k, N_EXAMPLES)

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
 from coterie.text import _csv, _json, _parquet
+from coterie.text._bounded_read import file_content, gunzipped, most_bytes, stream_content
 from coterie.text._encodings import decode
 from coterie.text._names import rank
-from coterie.text._room import file_content, gunzipped, most_bytes, stream_content
 
 KINDS = {
     ".csv": "csv",
@@ -73,7 +73,7 @@ def load(data: Any, wanted: Wanted) -> Loaded:
 
 
 @contextmanager
-def in_words(
+def errors_as_sentences(
     name: str, advice: str = "it is damaged, or its file extension is wrong"
 ) -> Iterator[None]:
     """Turn any unexpected error from a table into one sentence."""

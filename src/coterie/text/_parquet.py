@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
-from coterie.text._room import too_large
+from coterie.text._bounded_read import too_large
 
 # type numbers of Thrift's compact protocol
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12

@@ -35,7 +35,9 @@ class Pruned:
 
     def __str__(self) -> str:
         """Describe it in one sentence."""
-        said = f"Kept {self.n_words:,} of {counted(self.n_before, 'distinct word')}"
+        if self.n_words == self.n_before:
+            return f"Vocabulary: {counted(self.n_before, 'distinct word')}."
+        said = f"Vocabulary: kept {self.n_words:,} of {counted(self.n_before, 'distinct word')}"
         if self.n_rare:
             fewer = "only one text" if self.min_df == 2 else f"fewer than {self.min_df:,} texts"
             said += f"; removed {self.n_rare:,} that occur in {fewer}"

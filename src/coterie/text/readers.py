@@ -124,7 +124,7 @@ def read(
     """
     if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
         name = str(getattr(data, "name", data))[:80]
-        with _files.in_words("standard input" if data == "-" else name):
+        with _files.errors_as_sentences("standard input" if data == "-" else name):
             wanted = tuple(name for name in (text, id) if isinstance(name, str))
             loaded = _files.load(data, _files.Wanted(encoding, header, wanted))
             return _from_frame(loaded.frame, text, id, loaded.notes, loaded.source)
@@ -139,7 +139,9 @@ def read(
             f"The data is a {type(data).__name__}. Pass a list of texts, a table (pandas, polars) or the"
             " path of a file."
         )
-    with _files.in_words("The data", "change or remove the column that causes the error"):
+    with _files.errors_as_sentences(
+        "The data", "change or remove the column that causes the error"
+    ):
         frame, is_series = _as_frame(data)
         if frame is not None:
             if is_series and text is None:

@@ -100,8 +100,8 @@ class Tokenizer:
         if language is not None and language != "auto" and not languages.known(language):
             raise InvalidInput(
                 parameter("language", "Tokenizer")
-                + f" is {language!r}. Use a two-letter code such as 'en', 'de' or 'zh', 'auto' to detect"
-                " the language, or None for no language."
+                + f" is {language!r}. Use a two-letter code such as 'en', 'de' or 'zh', or 'auto' to"
+                " detect the language" + in_python(", or None for no language") + "."
             )
         for name in ("urls", "mentions", "numbers"):
             _one_of(name, getattr(self, name), _POLICIES)

@@ -93,7 +93,7 @@ def outcomes() -> dict[str, Any]:
 
 
 def test_every_process_and_plain_python_give_the_same_labels_and_flags():
-    code = "import json, test_knowing_runs as t; print(json.dumps(t.outcomes()))"
+    code = "import json, test_prior_knowledge_runs as t; print(json.dumps(t.outcomes()))"
     here = json.loads(json.dumps(outcomes()))
     for env in ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2"}):
         assert json.loads(run_python(code, **env)) == here

@@ -91,6 +91,6 @@ def gunzipped(raw: bytes, name: str) -> bytes:
                     raise too_large(f"{name} unpacks to more than {in_units(most)}", TIMES * size)
     except (OSError, EOFError, zlib.error):
         raise InvalidInput(
-            f"{name} is damaged or incomplete: it cannot be unzipped. Copy or download it again."
+            f"{name} is damaged or incomplete: gzip cannot unpack it. Copy or download it again."
         ) from None
     return b"".join(pieces)

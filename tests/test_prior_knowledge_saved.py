@@ -39,7 +39,7 @@ def test_short_parameters_come_back(tmp_path: Path) -> None:
     model.save(tmp_path / "m")
     again = GSDPMM.load(tmp_path / "m")
     assert (again.seeds, again.word_vectors) == (SEEDS, None)  # a path is no business of a folder
-    with pytest.raises(InvalidInput, match="does not hold the word_vectors"):
+    with pytest.raises(InvalidInput, match="its word_vectors are not saved"):
         again.fit(TEXTS)
     assert (again.set_params(word_vectors=path).fit(TEXTS).labels_ == model.labels_).all()
 
