@@ -1,6 +1,8 @@
 """What the loop and its backends agree on: assignments with stable ids, steps, other backends."""
 
 import itertools
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from tiny import promoted, random_corpus, random_labels, seeded
 
 from coterie import checkpoint, sampler, urns
-from coterie.backends import SamplerOptions
+from coterie.backends import SamplerOptions, base
 from coterie.backends.cpu import BACKEND
 from coterie.sampler import Plan
 from coterie.state import Assignment, from_labels, is_possible
@@ -208,3 +210,38 @@ def test_retuned_and_replaced_chains_go_on_as_new_ones_would(how: str, name: str
         fresh.sweep(1, sweep)
         np.testing.assert_array_equal(chain.assignment().labels, fresh.assignment().labels)
     np.testing.assert_allclose(chain.joint_terms(), fresh.joint_terms())
+
+
+def added_file(marker: str) -> str:
+    """The file that a diff in CONTRIBUTING adds."""
+    page = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    diff = page[page.index(marker) :]
+    lines = itertools.takewhile(lambda line: line != "```", diff.splitlines()[1:])
+    return "\n".join(line.removeprefix("+") for line in lines)
+
+
+def as_module(name: str, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType(name)
+    exec(source, module.__dict__)
+    monkeypatch.setitem(sys.modules, name, module)
+
+
+def test_the_sampler_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = added_file("+++ b/src/coterie/backends/_backwards.py")
+    as_module("coterie.backends._backwards", source, monkeypatch)
+    line = base.Sampler("coterie.backends._backwards", "BackwardsChain")
+    monkeypatch.setitem(base.SAMPLERS, "backwards", line)
+    done = sampler.run(COUNTS, URNS["finite"], Plan(5, 12, 5, SamplerOptions("backwards")), BACKEND)
+    plain = sampler.run(COUNTS, URNS["finite"], Plan(5, 12, 5, SamplerOptions("gibbs")), BACKEND)
+    assert is_possible(COUNTS, URNS["finite"], done.assignment)
+    assert done.assignment.labels.tolist() != plain.assignment.labels.tolist()
+
+
+def test_the_urn_that_contributing_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = added_file("+++ b/src/coterie/estimators/shared_alpha.py")
+    as_module("coterie.estimators.shared_alpha", source, monkeypatch)
+    made = sys.modules["coterie.estimators.shared_alpha"].SharedAlphaDMM(
+        20, alpha=2.0, random_state=1
+    )
+    made.fit([["a", "b"], ["a", "c"], ["d", "e"], ["d"]])
+    assert made.model_.urn.sizes.prior == pytest.approx(0.1)
