@@ -39,8 +39,8 @@ fix: $(DEV) ## format, and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: $(DEV) ## run the tests (ARGS="-k name" for some of them)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(DEV) ## run the tests, a process per core (ARGS="-k name" for some of them)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 test-bench: $(DEV) ## run the tests of the benchmarks (about two minutes)
 	$(BIN)/python -m pytest benchmarks/tests $(ARGS)

@@ -15,7 +15,7 @@ from tiny import corpus, from_bags, promoted, random_corpus, random_ids, random_
 from coterie import state as state_room
 from coterie import urns
 from coterie._rng import DRAW_TREE
-from coterie.backends import cpu
+from coterie.backends import SamplerOptions, cpu
 from coterie.backends._gibbs import GibbsChain
 from coterie.counts import Counts
 from coterie.kernels import _envelope, _open, _work, gibbs, reference
@@ -271,12 +271,13 @@ def opened_when_full() -> int:
 # ------------------------------------------------------------------------------------ whole runs
 
 
-def run_labels(name: str, n_sweeps: int) -> list[int]:
+def run_labels(name: str, n_sweeps: int, sampler: str = "gibbs") -> list[int]:
     """Labels after some sweeps of a small corpus on which the kernel takes every way."""
     heaviest, urn = RUNS[name]
     counts = random_corpus(150, 600, 150, 20140824, heaviest, topics=12)
     labels = random_labels(counts.n_docs, 40, 1)
-    handle = cpu.BACKEND.open(counts, urn, state_room.from_labels(counts, urn, labels).assignment)
+    first = state_room.from_labels(counts, urn, labels).assignment
+    handle = cpu.BACKEND.open(counts, urn, first, SamplerOptions(sampler))
     for sweep in range(1, n_sweeps + 1):
         handle.sweep(20160516, sweep)
     return handle.state.z.tolist()

@@ -21,7 +21,7 @@ def test_base_terms_are_kept_for_the_frequent_lengths_first(
     urn = urns.process(1.0, urns.per_word(0.1, 6))
     state = first_assignment(counts, urn, "one", 1, BACKEND)
     monkeypatch.setattr(_gibbs, "BASE_BYTES", 2 * 8 * state.size.size)
-    derived = BACKEND.open(counts, urn, state.assignment, SamplerOptions()).derived
+    derived = BACKEND.open(counts, urn, state, SamplerOptions()).derived
     assert np.flatnonzero(derived.base_row >= 0).tolist() == [3, 4]
     assert derived.base.shape[0] == 2
 

@@ -129,7 +129,7 @@ def test_openers_get_a_cluster_each_even_beyond_the_room_there_was() -> None:
     urn = URNS["process, crowded"]
     state = first_assignment(counts, urn, "one", 1, BACKEND)
     narrow = state.size.size
-    handle = BACKEND.open(counts, urn, state.assignment, SamplerOptions("blocked", block_size=600))
+    handle = BACKEND.open(counts, urn, state, SamplerOptions("blocked", block_size=600))
     handle.sweep(1, 1)
     state = handle.state
     assert state.n_open > 2 * narrow

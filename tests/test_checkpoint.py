@@ -252,7 +252,7 @@ class TestRefused:
 
     def test_more_sweeps_than_asked_for(self, started: Path, docs: list[list[str]]) -> None:
         message = refused(started, docs, InvalidInput, n_sweeps=2)
-        assert "already holds 3 sweeps" in message
+        assert "already has 3 sweeps" in message
         assert "raise n_sweeps" in message
 
     @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_a_forged_checkpoint_runs_out_of_no_array(started: Path, docs: list[list
         forged = {**arrays, name: arrays[name] + arrays[name].dtype.type(10**8)}
         digest = checkpoint._digest(forged, about)
         started.write_bytes(save(forged, metadata={**about, "digest": digest}))
-        assert "does not fit the data" in refused(started, docs), name
+        assert "does not match its data" in refused(started, docs), name
 
 
 def test_only_exact_names_of_ours_are_removed(docs: list[list[str]], tmp_path: Path) -> None:

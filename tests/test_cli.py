@@ -163,7 +163,7 @@ class TestFit:
         more = ["--min-df", "2", "--max-df", "0.9", "--language", "none", "--max-time", "60"]
         facts = json.loads(cli("fit", reviews, "--json", *options, *more, *FAST).out)
         chosen = {s["name"]: s["value"] for s in facts["settings"]}
-        assert chosen["clusters at most"] == "3"
+        assert chosen["maximum clusters"] == "3"
         assert (chosen["alpha"], chosen["beta"], chosen["seed"]) == ("0.2", "0.3", "7")
 
 

@@ -257,7 +257,7 @@ def test_names_are_unique_even_where_the_words_are_the_same() -> None:
     rich = ["apple " * 20 + "pear " * i for i in (1, 2)] * 5
     even = ["apple " * 12 + "pear " * i for i in (8, 9)] * 5
     other = ["pear " * 30] * 12
-    found = coterie.cluster(rich + even + other)
+    found = coterie.cluster(rich + even + other, beta=0.2, embedder=None)
     assert found.n_clusters == 3
     assert len(set(found.names)) == 3
 
@@ -375,7 +375,8 @@ def test_the_parts_of_an_explanation_add_up_to_the_log_ratio(muddle: Clustering)
         assert why.cluster == muddle.predict([muddle.rows.texts[row]])[0]
         ratio = math.log(chances[first] / chances[second])
         assert why.total == pytest.approx(ratio, abs=1e-9)
-        assert sum(value for _, value in why.words) + why.sizes == pytest.approx(ratio, abs=1e-9)
+        parts = sum(value for _, value in why.words) + why.sizes + why.vector
+        assert parts == pytest.approx(ratio, abs=1e-9)
         assert {word for word, _ in why.words} == set(muddle.rows.texts[row].split())
         strength = [abs(value) for _, value in why.words]
         assert strength == sorted(strength, reverse=True)
@@ -394,7 +395,7 @@ def test_an_explanation_reads_well(groups: Clustering) -> None:
     said = str(groups.explain(0)).splitlines()
     assert said[0].startswith(f"cluster {groups.labels[0]} rather than ")
     known = set(TEXTS[0].split()) & set(groups.vectorizer.words)
-    assert len(said) == 2 + len(known)
+    assert len(said) == 3 + len(known)  # the cluster, the words, the vector and the sizes
 
 
 def test_what_cannot_be_explained(mixed: Clustering) -> None:
@@ -421,8 +422,8 @@ def test_the_summary_says_what_was_chosen_and_how_to_get_fewer_or_more(mixed: Cl
 def test_the_settings_say_why() -> None:
     asked = coterie.cluster(TEXTS, n_clusters=7, alpha=0.5, beta=0.2, n_sweeps=2, random_state=9)
     values = {setting.name: (setting.value, setting.why) for setting in asked.settings}
-    assert values["clusters at most"][0] == "7"
-    assert "as asked" in values["clusters at most"][1]
+    assert values["maximum clusters"][0] == "7"
+    assert "as asked" in values["maximum clusters"][1]
     assert (values["alpha"][0], values["beta"][0], values["seed"][0]) == ("0.5", "0.2", "9")
     assert values["sweeps"][0] == "2"
     assert "as many as allowed" in values["sweeps"][1]
@@ -432,7 +433,7 @@ def test_a_run_cut_short_does_not_claim_to_have_settled() -> None:
     short = coterie.cluster(TEXTS, max_time=1e-9)
     why = next(setting.why for setting in short.settings if setting.name == "sweeps")
     assert not short.converged
-    assert "nothing got better" not in why
+    assert "nothing improved" not in why
 
 
 def test_it_says_when_the_cap_was_reached(groups: Clustering) -> None:
@@ -559,9 +560,10 @@ def test_a_note_about_names_is_not_lost_or_doubled(tmp_path: Path) -> None:
 def test_no_question_changes_another_answer() -> None:
     """In whatever order they are asked: nothing sorts or rewrites the counts in place."""
     one, other = coterie.cluster(MIXED), coterie.cluster(MIXED)
-    before = [array.copy() for array in one.corpus.counts[:-1]]
+    arrays = [part for part in one.corpus.counts if isinstance(part, np.ndarray)]
+    before = [array.copy() for array in arrays]
     one.clusters, one._repr_html_(), one.plot(), one.explain(0)
-    for array, kept in zip(one.corpus.counts[:-1], before, strict=True):
+    for array, kept in zip(arrays, before, strict=True):
         np.testing.assert_array_equal(array, kept)
     np.testing.assert_array_equal(one.outlier_score, other.outlier_score)
 

@@ -445,7 +445,7 @@ class TestAnswers:
     ) -> None:
         model.fit(matrix)
         expected = model.predict_proba(matrix), model.predict(matrix), model.score(matrix)
-        monkeypatch.setattr(coterie.model, "CHUNK_BYTES", 7 * 8 * model.n_clusters_)
+        monkeypatch.setattr(coterie.backends._score, "CHUNK_BYTES", 7 * 8 * model.n_clusters_)
         for n_jobs in (None, 1, 2, 7, -1):
             model.n_jobs = n_jobs
             np.testing.assert_array_equal(model.predict_proba(matrix), expected[0])

@@ -20,14 +20,14 @@ TESTS = Path(__file__).resolve().parent
 # the CHANGELOG, with the version in which it happened.
 GOLDEN = {
     "gibbs": "d5a0cfd210fa1891",
-    "blocked": "00212636fd45ef5e",
+    "blocked": "7c78e6c652438e99",
     "metropolis": "448bed4b63c32839",
     "uncollapsed": "9c27f7f1993b768e",
     "em": "5c5d803c7a40320b",
     "process": "ecdba43cfc3b7871",
     "seeded": "7247c7e8c35e6ade",
     "related": "5f303347ee52f5f9",
-    "cluster()": "a8f424fa8fc6b6d3",
+    "cluster()": "f2a234a3f4acf2cc",
 }
 
 # what is read by numpy, BLAS, numba, Python, or the C library, and must not matter

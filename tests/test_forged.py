@@ -351,7 +351,7 @@ def test_a_checkpoint_is_compared_with_its_labels_in_full(
     make(path, n_sweeps=4, seeded=seeded).fit(docs)  # signed again and unchanged, it goes on
     resign(path, STATES[lie])
     content = path.read_bytes()
-    with pytest.raises(ModelFileError, match="does not fit the data it names"):
+    with pytest.raises(ModelFileError, match="does not match its data"):
         make(path, seeded=seeded).fit(docs)
     assert path.read_bytes() == content
 

@@ -81,8 +81,9 @@ def test_both_doors_lead_to_the_same_labels(name: str, monkeypatch: pytest.Monke
 
 def test_the_default_is_gsdmm_with_settings_of_its_own() -> None:
     groups = coterie.cluster(TEXTS)
-    cap = next(int(s.value) for s in groups.settings if s.name == "clusters at most")
-    model = GSDMM(cap, alpha=0.1, beta=0.2, n_sweeps=40, tol=2e-4, tie_duplicates=True)
+    cap = next(int(s.value) for s in groups.settings if s.name == "maximum clusters")
+    like = {"alpha": 0.1, "beta": "auto", "embedder": "auto", "n_sweeps": 40, "tol": 2e-4}
+    model = GSDMM(cap, tie_duplicates=True, **like)
     same = coterie.cluster(TEXTS, model=model)
     np.testing.assert_array_equal(same.labels, groups.labels)
 

@@ -377,7 +377,7 @@ def test_a_forged_checkpoint_runs_out_of_no_array(name, tmp_path: Path):
         forged = others | change
         digest = checkpoint._digest(forged, about)
         path.write_bytes(save(forged, metadata={**about, "digest": digest}))
-        with pytest.raises(ModelFileError, match="does not fit the data it names"):
+        with pytest.raises(ModelFileError, match="does not match its data"):
             make(checkpoint=path).fit(DOCS)
 
 

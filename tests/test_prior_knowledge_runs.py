@@ -127,7 +127,7 @@ def test_a_resumed_run_has_the_labels_and_flags_of_a_whole_one(name, scan, tmp_p
 
 def test_another_order_is_another_run(tmp_path):
     run("promoted", "given", checkpoint=tmp_path / "run.ckpt")
-    with pytest.raises(InvalidInput, match="belongs to other data, parameters or seed"):
+    with pytest.raises(InvalidInput, match="belongs to other data, parameters or another seed"):
         run("promoted", "random", checkpoint=tmp_path / "run.ckpt")
 
 
@@ -153,14 +153,14 @@ def test_tampered_flags_are_refused(name, tmp_path):
     strange[has[flag[has] == 1][0]] = 3  # what a draw in progress looks like
     for tampered in (raised, dropped, strange, flag[:-1], flag[:0], flag.astype(np.int8)):
         forge(path, flag=tampered)
-        with pytest.raises(ModelFileError, match="does not fit the data"):
+        with pytest.raises(ModelFileError, match="does not match its data"):
             run(name, n_sweeps=6, checkpoint=path)
     forge(path, flag=flag)
     layout = [f"memory.layout.{field}" for field in ("post_len", "row_of", "post")]
     for other in ("labels", *layout):  # a kernel would be compiled for other types
         kept = checkpoint.open_tensors(path)[0][other]
         forge(path, **{other: kept.astype(np.float64)})
-        with pytest.raises(ModelFileError, match="does not fit the data"):
+        with pytest.raises(ModelFileError, match="does not match its data"):
             run(name, n_sweeps=6, checkpoint=path)
         forge(path, **{other: kept})
     assert outcome(run(name, n_sweeps=6, checkpoint=path)) == outcome(run(name))

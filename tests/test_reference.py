@@ -87,7 +87,7 @@ def test_process_conditional_is_gsdpmm(d):
 
 def test_the_two_word_terms_differ_only_where_a_word_repeats():
     eq_4 = urns.finite(K, ALPHA, urns.per_word(BETA, V))
-    eq_3 = eq_4._replace(burst=0.0)
+    eq_3 = urns.changed(eq_4, burst=0.0)
     for d, text in enumerate(DOCUMENTS):
         a = reference.log_weights(TOY, eq_4, Z, d)[1]
         b = reference.log_weights(TOY, eq_3, Z, d)[1]
@@ -153,8 +153,8 @@ def test_conditional_is_a_difference_of_joints(urn, heaviest, any_seed):
 def test_joint_is_the_one_the_trace_reports(name, heaviest, any_seed):
     counts = random_corpus(20, 8, 9, any_seed, heaviest)
     z = random_labels(20, 5, any_seed)
-    handle = BACKEND.open(counts, URNS[name], from_labels(counts, URNS[name], z))
-    line = trace.record(counts, URNS[name], handle.state, handle.joint_terms(), 1, 0, 0.0)
+    handle = BACKEND.open(counts, URNS[name], from_labels(counts, URNS[name], z).assignment)
+    line = trace.record(counts, URNS[name], handle.assignment(), handle.joint_terms(), 1, 0, 0.0)
     assert math.isclose(line.log_joint, reference.log_joint(counts, URNS[name], z), rel_tol=1e-11)
 
 

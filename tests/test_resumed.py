@@ -66,7 +66,7 @@ class TestFingerprint:
         path = tmp_path / "run.ckpt"
         how = {"n_sweeps": 2, "random_state": 0, "checkpoint": path}
         XDMM(10, steps=1, refresh=12, **how).fit(docs)
-        with pytest.raises(InvalidInput, match="other data, parameters or seed"):
+        with pytest.raises(InvalidInput, match="other data, parameters or another seed"):
             XDMM(10, steps=11, refresh=2, **how).fit(docs)
 
     @pytest.mark.parametrize(

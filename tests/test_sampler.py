@@ -63,7 +63,7 @@ class TestStopping:
         assert 10 <= len(model.trace_) < 500
         assert model.converged_ is True
         assert f"stopped early after sweep {len(model.trace_)}" in model.stop_reason_
-        assert "settled" in model.stop_reason_
+        assert "converged" in model.stop_reason_
         assert "likelihood per word" in model.stop_reason_
 
     def test_a_stricter_tol_takes_longer(self, docs: list[list[str]]) -> None:
@@ -95,7 +95,7 @@ class TestStopping:
         monkeypatch.setattr("coterie.sampler.time.perf_counter", lambda: next(clock))
         model = GSDMM(30, n_sweeps=10**6, max_time=7, random_state=0).fit(docs)
         assert 1 < len(model.trace_) <= 28
-        assert f"time budget of 7 s used up after sweep {len(model.trace_)}" in model.stop_reason_
+        assert f"time limit of 7 s reached after sweep {len(model.trace_)}" in model.stop_reason_
         assert model.predict(docs).shape == (400,)
 
     def test_a_tiny_time_budget_still_does_a_sweep(self, docs: list[list[str]]) -> None:

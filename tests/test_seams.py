@@ -188,7 +188,7 @@ def test_steps_change_the_urn_and_the_assignment(how: str, name: str, tmp_path: 
 def test_a_checkpoint_of_other_steps_is_refused(tmp_path: Path) -> None:
     plan = Plan(4, 12, 5, steps=[Sharpen()], checkpoint=tmp_path / "run.ckpt")
     sampler.run(COUNTS, URNS["finite"], plan, BACKEND)
-    with pytest.raises(ValueError, match="belongs to other data, parameters or seed"):
+    with pytest.raises(ValueError, match="belongs to other data, parameters or another seed"):
         sampler.run(COUNTS, URNS["finite"], plan._replace(steps=[], n_sweeps=6), BACKEND)
     saved = checkpoint.open_tensors(tmp_path / "run.ckpt")[1]
     assert '"sharpen": {"beta"' in saved["learned"]

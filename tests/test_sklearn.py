@@ -73,11 +73,11 @@ class Rounded:
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, vocabulary: Any = None) -> Self:
         return super().fit(rounded(X), y, sample_weight, vocabulary)
 
-    def predict(self, X: Any, *, rows: Any = None) -> Any:
-        return super().predict(rounded(X), rows=rows)
+    def predict(self, X: Any, **more: Any) -> Any:
+        return super().predict(rounded(X), **more)
 
-    def predict_proba(self, X: Any, *, rows: Any = None, method: str = "nb") -> Any:
-        return super().predict_proba(rounded(X), rows=rows, method=method)
+    def predict_proba(self, X: Any, *, method: str = "nb", **more: Any) -> Any:
+        return super().predict_proba(rounded(X), method=method, **more)
 
     def score(self, X: Any, y: Any = None) -> float:
         return super().score(rounded(X), y)

@@ -270,7 +270,7 @@ def test_a_stop_has_a_kind() -> None:
         next(s.why for s in f.settings if s.name == "sweeps") for f in (whole, settled, told, late)
     ]
     for sentence, part in zip(
-        why, ("as many as allowed", "nothing got better", "stopped by a callback", "time budget"),
+        why, ("as many as allowed", "nothing improved", "stopped by a callback", "time limit"),
         strict=True,
     ):  # fmt: skip
         assert part in sentence

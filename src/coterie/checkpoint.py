@@ -104,13 +104,13 @@ def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Save
     arrays, about = open_tensors(path)
     if about.get("schema") != str(SCHEMA) or not _is_complete(arrays):
         raise ModelFileError(
-            f"{path} is not a checkpoint this version of coterie can read; delete it to start again."
+            f"{path} is not a checkpoint that this version of coterie can read. Delete it to start again."
         )
     if about.pop("digest", "") != _digest(arrays, about):
-        raise ModelFileError(f"{path} is damaged (its checksum differs); delete it to start again.")
+        raise ModelFileError(f"{path} is damaged (its checksum differs). Delete it to start again.")
     if about.get("mark") != mark:
         raise InvalidInput(
-            f"The checkpoint {path} belongs to other data, parameters or seed; delete it, or name"
+            f"The checkpoint {path} belongs to other data, parameters or another seed. Delete it, or use"
             " another file."
         )
     try:
@@ -121,8 +121,8 @@ def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Save
         raise misfit(path) from None
     if len(trace) > n_sweeps:
         raise InvalidInput(
-            f"The checkpoint {path} already holds {len(trace)} sweeps, more than n_sweeps={n_sweeps};"
-            " raise n_sweeps, or delete the file."
+            f"The checkpoint {path} already has {len(trace)} sweeps, more than n_sweeps={n_sweeps}."
+            " Raise n_sweeps, or delete the file."
         )
     memory = {n.removeprefix(MEMORY): arrays.pop(n) for n in set(arrays) - set(ASSIGNMENT)}
     labels, flag, ids = (arrays[name] for name in ASSIGNMENT)
@@ -144,7 +144,7 @@ def _learned(found: Any) -> dict[str, dict[str, float]]:
 
 def misfit(path: Path) -> ModelFileError:
     """The refusal of a checkpoint that says what cannot be."""
-    return ModelFileError(f"{path} does not fit the data it names; delete it to start again.")
+    return ModelFileError(f"{path} does not match its data. Delete it to start again.")
 
 
 def _is_complete(arrays: Arrays) -> bool:

@@ -46,7 +46,7 @@ class Setting(NamedTuple):
     def sentence(self) -> str:
         """The setting in words."""
         after = {
-            "clusters at most": f"at most {self.value} clusters",
+            "maximum clusters": f"at most {self.value} clusters",
             "sweeps": f"{self.value} sweeps",
         }
         return after.get(self.name, f"{self.name} {self.value}")
@@ -182,12 +182,12 @@ class Clustering:
 
     def predict(self, texts: Sequence[str]) -> Labels:
         """Return the cluster of each new text; -1 if the model knows none of its words."""
-        corpus = self._encode(_texts(texts))
+        corpus = self.encode(_texts(texts))
         return corpus.per_row(self.model.predict(corpus.counts), -1)
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
         """Return p(cluster | text), texts x clusters; all 0 for texts without known words."""
-        corpus = self._encode(_texts(texts))
+        corpus = self.encode(_texts(texts))
         out = np.zeros((corpus.doc_of_row.size, self.n_clusters))
         out[corpus.doc_of_row >= 0] = self.model.probabilities(corpus.counts)
         return out
@@ -202,7 +202,7 @@ class Clustering:
             )
         else:
             text, what = self.rows.texts[row], f"Row {row}"
-        counts = self._encode([text]).counts
+        counts = self.encode([text]).counts
         if counts.n_docs == 0:
             raise InvalidInput(
                 f"{what} has no word the model knows, so there is nothing to explain."
@@ -214,7 +214,7 @@ class Clustering:
         total = float(per_word.sum()) + sizes + vector
         return Explanation(best, second, words, sizes, total, vector)
 
-    def _encode(self, texts: list[str]) -> Corpus:
+    def encode(self, texts: list[str]) -> Corpus:
         """New texts as the model knows them: words, and vectors if it has any."""
         corpus = self.vectorizer.encode(texts)
         if self.embedding is None or not self.model.n_dimensions:

@@ -385,7 +385,7 @@ def _settings(
         if is_default and auto_cap:
             why = "8 times the square root of the number of texts, 1000 at most"
             why += ", and the seeds" if run.urn.seeds.weight.size else ""
-        settings.append(Setting("clusters at most", str(sizes.cap), f"{why}; unused ones die out"))
+        settings.append(Setting("maximum clusters", str(sizes.cap), f"{why}; unused ones die out"))
     return [
         *settings,
         Setting(

@@ -23,7 +23,7 @@ from coterie.steps import Change, Learned, Moment
 from coterie.urns import Urn, located
 
 START_KAPPA = 16.0  # until it is calibrated
-MAX_KAPPA = 200.0
+MAX_KAPPA = 50.0  # where few, well separated texts would take any value
 SAMPLE = 3000  # documents that kappa is calibrated on
 SWEEPS = (3, 6, 9, 12)  # after which it is
 

@@ -1,4 +1,4 @@
-"""run(): THE loop. Sweeps, stopping, callbacks, checkpoints, time budget; nobody else sweeps."""
+"""run(): the only loop over sweeps, with stopping, callbacks, checkpoints and time limit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AUTO_BLOCKED = 5_000_000  # entries (distinct words of documents) from which "au
 
 
 class Plan(NamedTuple):
-    """How to run: everything but the data, the urn and the place."""
+    """How to run: everything except the data, the urn and the backend."""
 
     n_sweeps: int
     init: Init
@@ -72,7 +72,7 @@ class Run(NamedTuple):
 
 
 def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
-    """Sample: start, or go on from a checkpoint, then sweep until done or told to stop."""
+    """Sample: start, or continue from a checkpoint, then sweep until done or stopped."""
     options, why = resolved(plan.options, counts)
     plan = plan._replace(options=options)
     refusal = backend.supports(urn, options)
@@ -192,28 +192,29 @@ def resolved(options: SamplerOptions, counts: Counts) -> tuple[SamplerOptions, s
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"
     return options._replace(sampler=sampler), (
-        f"Sampler {sampler!r}, chosen: the documents hold {words:,} words (repeats within one not counted),"
-        f" and from {AUTO_BLOCKED:,} on they are drawn in blocks, which threads can share."
+        f"Sampler: {sampler!r}. The documents have {words:,} words (repeats within a document count once);"
+        f" from {AUTO_BLOCKED:,}, they are drawn in blocks, which threads can share."
     )
 
 
 def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:
-    """Whether the chain has settled, and a sentence why.
+    """Whether the chain has converged, and a sentence about it.
 
-    Settled: over the last five sweeps against the five before, the likelihood per word rose by
-    less than `tol` nats a sweep, and the share of documents that move fell by less than a tenth
-    of itself (or is below `tol`). A Gibbs chain never stops moving; it stops getting better.
+    Converged: compared with the five sweeps before, in the last five sweeps the likelihood per word
+    rose by less than `tol` nats per sweep, and the share of documents that move fell by less than a
+    tenth (or is below `tol`). A Gibbs chain never stops moving; it stops improving.
     """
     if len(trace) < 2 * WINDOW:
-        return False, f"too few sweeps ({len(trace)}) to tell whether it settled"
+        return False, f"too few sweeps ({len(trace)}) to judge convergence"
     likelihood, moved = trace["log_likelihood"], trace["moved"] / max(n_docs, 1)
     rise = (likelihood[-WINDOW:].mean() - likelihood[-2 * WINDOW : -WINDOW].mean()) / WINDOW
     now, before = moved[-WINDOW:].mean(), moved[-2 * WINDOW : -WINDOW].mean()
     quiet = now <= tol or now >= 0.9 * before
     settled = bool(quiet and rise < tol)
     return settled, (
-        f"{'settled' if settled else 'not settled'}: {now:.1%} of the documents move a sweep"
-        f" ({before:.1%} before), likelihood per word rises by {rise:.2g} nats a sweep"
+        f"{'converged' if settled else 'not converged'}: log-likelihood per word"
+        f" {likelihood[-WINDOW:].mean():.3f} ({rise:+.2g} per sweep), {now:.1%} of the documents move"
+        f" per sweep ({before:.1%} before)"
     )
 
 
@@ -223,7 +224,7 @@ def _why_stop(
     if interrupted():
         return Stop("interrupted", f"interrupted after sweep {len(trace)}")
     if plan.max_time is not None and elapsed >= plan.max_time:
-        return Stop("time", f"time budget of {plan.max_time:g} s used up after sweep {len(trace)}")
+        return Stop("time", f"time limit of {plan.max_time:g} s reached after sweep {len(trace)}")
     if plan.tol is not None and judge(trace, int(counts.weight.sum()), plan.tol)[0]:
         return Stop("settled", f"stopped early after sweep {len(trace)}")
     return None

@@ -65,8 +65,8 @@ def _after_seeds(urn: Urn, found: npt.NDArray[np.int32]) -> npt.NDArray[np.int32
     n_seeds, most = urn.seeds.weight.size, int(found.max(initial=-1)) + 1
     if most > urn.sizes.cap - n_seeds:
         raise InvalidInput(
-            f"A start with {most} clusters does not fit: {urn.sizes.cap} are allowed and {n_seeds} of"
-            " them are seeds; start with fewer, or init='seeds'."
+            f"A start with {most} clusters is not possible: at most {urn.sizes.cap} are allowed,"
+            f" and {n_seeds} of them are seeds. Start with fewer, or use init='seeds'."
         )
     return n_seeds + found
 

@@ -1,4 +1,4 @@
-"""What each sweep did: the record the user sees, and a progress bar that shows it live."""
+"""The trace: a record of every sweep, and a progress bar."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coterie.urns import Urn
 
 
 class SweepRecord(NamedTuple):
-    """One line of the trace."""
+    """The record of one sweep."""
 
     sweep: int
     clusters: int
@@ -33,7 +33,7 @@ _KINDS: tuple[Any, ...] = (int, int, int, int, int, float, float, float, str)
 
 
 class Trace(Sequence[SweepRecord]):
-    """The records of a run, one a sweep; `trace["moved"]` is a column, `notes` say what was decided.
+    """The records of a run, one per sweep; `trace["moved"]` is a column, `notes` are sentences.
 
     >>> trace = Trace([SweepRecord(1, 3, 2, 1, 9, -50.0, -4.2, 0.1)])
     >>> int(trace["clusters"][0]), len(trace)
@@ -155,7 +155,7 @@ def log_rising(x: npt.ArrayLike, n: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 class Progress:
-    """A callback that shows a live bar: sweep, time left, clusters, documents moved, likelihood.
+    """A callback that shows a progress bar: sweep, time left, clusters, documents moved, likelihood.
 
     >>> from coterie import GSDMM, Progress
     >>> model = GSDMM(10, callbacks=[Progress()])
@@ -166,7 +166,7 @@ class Progress:
         self._task: Any = None
 
     def __call__(self, event: Any) -> None:
-        """Show the sweep just done."""
+        """Show the sweep that just finished."""
         if self._bar is None:
             self._open(event.n_sweeps)
         line = event.record

@@ -188,8 +188,8 @@ def check_room(urn: Urn, counts: Counts) -> None:
 def _check_fits(stored: npt.NDArray[Any]) -> None:
     if stored.max(initial=0) > INT32_MAX:
         raise InvalidInput(
-            f"Seeds and promotion make a word count {stored.max():.3g} in steps of its fraction; coterie"
-            " counts up to 2^31 - 1 of them: use rounder weights, or a smaller corpus."
+            f"With these seeds and promotion, a word would need a count of {stored.max():.3g}. The maximum"
+            " is 2^31 - 1: use weights with fewer decimals, or a smaller corpus."
         )
 
 
@@ -216,7 +216,7 @@ def _denominator(values: npt.NDArray[np.float64]) -> int:
 
 
 def per_word(beta: float | npt.ArrayLike, n_words: int) -> npt.NDArray[np.float64]:
-    """One beta a word, from a number or an array."""
+    """One beta per word, from a number or an array."""
     return np.broadcast_to(np.asarray(beta, np.float64), (n_words,)).copy()
 
 
@@ -245,11 +245,11 @@ def auto_beta(counts: Counts) -> float:
 
 
 def word_beta(X: Any, mean: float = 0.1, by: str = "idf") -> npt.NDArray[np.float64]:
-    """One beta a word, larger for words that tell less, from a matrix of word counts.
+    """Return one beta per word, larger for words with less information, from a matrix of word counts.
 
-    by="idf": in proportion to 1 / (1 + ln((1 + D) / (1 + df_w))), so that a word of every document
-    counts least (GSDMM 3.1). by="frequency": in proportion to the word's share of words (X-DMM).
-    The values average `mean`, and none is below a thousandth of it.
+    by="idf": proportional to 1 / (1 + ln((1 + D) / (1 + df_w))), so that words in all documents count
+    least (GSDMM 3.1). by="frequency": proportional to the relative frequency of the word (X-DMM). The
+    mean of the values is `mean`, and none is below a thousandth of it.
 
     >>> import numpy as np
     >>> word_beta(np.array([[1, 1], [1, 0], [1, 0]]), mean=0.1).round(3)
@@ -262,7 +262,7 @@ def word_beta(X: Any, mean: float = 0.1, by: str = "idf") -> npt.NDArray[np.floa
     corpus = from_matrix(X, "word_beta")
     counted, n_rows = corpus.counts, corpus.doc_of_row.size
     if counted.n_docs == 0:
-        raise InvalidInput("X of word_beta has no words, so there is nothing to weigh.")
+        raise InvalidInput("X of word_beta has no words.")
     if by == "idf":
         frequency = np.bincount(counted.word, minlength=counted.n_words)
         value = 1.0 / (1.0 + np.log((1.0 + n_rows) / (1.0 + frequency)))

@@ -75,7 +75,7 @@ def _predict(
 ) -> Prediction:
     groups = sources.open_model(model)
     rows = _read(file, text, groups.rows.column, encoding, header)
-    corpus = groups.vectorizer.encode(rows.texts)
+    corpus = groups.encode(rows.texts)
     labels = corpus.per_row(groups.model.predict(corpus.counts), -1)
     probability = corpus.per_row(groups.model.best_probability(corpus.counts), 0.0)
     names = [groups.names[k] if k >= 0 else "" for k in labels]

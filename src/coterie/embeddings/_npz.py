@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 from coterie.embeddings._found import N_EXAMPLES, PIECE, Found
 from coterie.errors import InvalidInput
 
-FOREIGN = "a zip archive of something else; unpack it and pass the file inside"
+FOREIGN = "a zip archive without vectors. Unpack it and pass the file inside"
 
 
 class _Array(NamedTuple):
@@ -62,10 +62,10 @@ def _array(file: IO[bytes]) -> _Array:
     version = npy.read_magic(file)
     read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}.get(version)
     if read is None:
-        raise ValueError("it holds arrays of an unknown form")
+        raise ValueError("it contains arrays in an unknown format")
     array = _Array(*read(file))
     if min(array.shape, default=0) < 0:
-        raise ValueError("it holds an array of an impossible shape")
+        raise ValueError("it contains an array with an impossible shape")
     return array
 
 
@@ -79,23 +79,23 @@ def _pick(arrays: dict[str, _Array], name: str) -> tuple[str, str]:
     for key in words + vectors:
         if arrays[key].dtype.hasobject:
             raise InvalidInput(
-                f"{name} holds {key!r} as Python objects, which only pickle could open, and that could"
+                f"{name} contains {key!r} as Python objects, which only pickle can read, and pickle could"
                 " run anybody's code; save the words as np.array(words, dtype=str)."
             )
     if len(words) != 1 or len(vectors) != 1:
         has = ", ".join(f"{key} ({a.dtype}, {len(a.shape)}-d)" for key, a in arrays.items())
         raise InvalidInput(
-            f"{name} must hold a 1-d array of strings 'words' and a 2-d array of numbers 'vectors';"
-            f" it holds {has}."
+            f"{name} must contain a 1-d array of strings 'words' and a 2-d array of numbers 'vectors'."
+            f" It contains {has}."
         )
     of_words, of_vectors = arrays[words[0]], arrays[vectors[0]]
     if len(of_words.shape) != 1 or of_words.dtype.kind not in "US":
-        raise InvalidInput(f"{name} must hold {words[0]!r} as a 1-d array of strings.")
+        raise InvalidInput(f"{name} must contain {words[0]!r} as a 1-d array of strings.")
     if len(of_vectors.shape) != 2 or of_vectors.dtype.kind not in "fiu":
-        raise InvalidInput(f"{name} must hold {vectors[0]!r} as a 2-d array of numbers.")
+        raise InvalidInput(f"{name} must contain {vectors[0]!r} as a 2-d array of numbers.")
     if of_words.shape[0] != of_vectors.shape[0]:
         raise InvalidInput(
-            f"{name} holds {of_words.shape[0]} words and {of_vectors.shape[0]} vectors; there must be"
+            f"{name} contains {of_words.shape[0]} words and {of_vectors.shape[0]} vectors. There must be"
             " one vector a word."
         )
     return words[0], vectors[0]
@@ -135,7 +135,7 @@ def _blocks(
     """(start, some consecutive rows), until all are read."""
     size = dtype.itemsize * math.prod(shape[1:])
     if size == 0:
-        raise ValueError("it holds an array of nothing")
+        raise ValueError("it contains an array with empty rows")
     step = max(1, PIECE // size)
     for start in range(0, shape[0], step):
         n = min(step, shape[0] - start)

@@ -461,6 +461,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
     def _check(self, *names: str) -> None:
         """Check the values of these parameters, or of all if none are named."""
         rules = {**COMMON, **self._parameters}
+        rules = {name: rules[name] for name in self.get_params(deep=False) if name in rules}
         chosen = {name: rules[name] for name in names or rules}
         _allowed.check(type(self).__name__, chosen, self.get_params(deep=False))
 
