@@ -30,7 +30,7 @@ RELATED = ("abcdefgh", "bac", "cfgk", "kabc", "xyz", "zx")
 URNS: dict[str, Urn] = {
     "finite": urns.finite(40, 0.1, BETA),
     "finite, tight": urns.finite(12, 2.0, BETA),
-    "finite, Eq. 3": urns.finite(40, 0.1, BETA, burst=False),
+    "finite, Eq. 3": urns.finite(40, 0.1, BETA, burstiness=False),
     "finite, uneven beta": urns.finite(40, 0.3, np.linspace(0.01, 1.0, V)),
     "process": urns.process(20.0, BETA),
     "process, crowded": urns.process(3000.0, BETA),

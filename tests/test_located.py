@@ -47,7 +47,7 @@ URNS: dict[str, Urn] = {
     "finite": urns.located(urns.finite(20, 0.1, BETA), KAPPA),
     "process": urns.located(urns.process(10.0, BETA), KAPPA),
     "seeded": urns.located(seeded(urns.process(10.0, BETA), aabc=1.0, xyz=2.0), KAPPA),
-    "Eq. 3": urns.located(urns.finite(20, 0.1, BETA, burst=False), KAPPA),
+    "Eq. 3": urns.located(urns.finite(20, 0.1, BETA, burstiness=False), KAPPA),
 }
 
 

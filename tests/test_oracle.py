@@ -105,7 +105,7 @@ def test_a_word_may_be_worth_hundreds_of_nats():
     """Eq. 3, a small beta, a word held a million times: products must not overflow on the way."""
     bag = np.arange(20).repeat(16)
     counts = from_bags([bag, bag, bag], 20, weight=[1, 100_000, 100_001])
-    urn = urns.finite(5, 0.5, urns.per_word(1e-4, 20), burst=False)
+    urn = urns.finite(5, 0.5, urns.per_word(1e-4, 20), burstiness=False)
     case = Case(counts, urn, np.array([0, 1, 2]))
     for way in ("rows", "postings"):
         assert fit(draw_one(case, way, 0, 500), conditional(case, 0)) > LUCK
@@ -158,7 +158,7 @@ RELATED = ("abcdefgh", "bac", "cfgk", "kabc", "xyz", "zx")
 URNS: dict[str, Urn] = {
     "finite": urns.finite(40, 0.1, BETA),
     "finite, many": urns.finite(500, 0.1, BETA),
-    "finite, Eq. 3": urns.finite(40, 0.1, BETA, burst=False),
+    "finite, Eq. 3": urns.finite(40, 0.1, BETA, burstiness=False),
     "finite, alpha 0": urns.finite(40, 0.0, BETA),
     "finite, uneven beta": urns.finite(40, 0.3, np.linspace(0.01, 1.0, V)),
     "process": urns.process(20.0, BETA),

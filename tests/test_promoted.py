@@ -37,7 +37,7 @@ RELATED = ("abcop", "bac", "cfgo", "dbeh", "ed", "gcp", "hgikl", "ilm", "lkp", "
 BASES: dict[str, Urn] = {
     "finite": urns.finite(8, 0.4, BETA),
     "full": urns.finite(3, 0.4, BETA),
-    "Eq. 3": urns.finite(8, 0.4, BETA, burst=False),
+    "Eq. 3": urns.finite(8, 0.4, BETA, burstiness=False),
     "large alpha": urns.finite(
         8, 50.0, urns.per_word(2.0, V)
     ),  # an empty cluster is often the best

@@ -21,6 +21,13 @@ from coterie.text.vocabulary import count_texts, split_text
 from coterie.urns import changed, per_word, process
 
 
+def named(value: Any) -> str:
+    """The same in every process, for tests that are shared out."""
+    if isinstance(value, set):
+        return f"set of {sorted(value)}"
+    return repr(value) if not hasattr(value, "send") else "generator"
+
+
 # ---------------------------------------------------------------- what a seed may be
 @pytest.mark.parametrize(
     ("value", "expected"),
@@ -57,7 +64,7 @@ from coterie.urns import changed, per_word, process
             {"aid": 3 + 3 + 1 + 0.5, "road": 3},
         ),
     ],
-    ids=repr,
+    ids=named,
 )
 def test_a_seed_may_be(value: Any, expected: dict[str, float]) -> None:
     assert one(value) == expected

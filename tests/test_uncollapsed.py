@@ -211,7 +211,7 @@ class TestAnySetting:
         counts = random_corpus(200, 30, 15, 4, topics=3)
         expected = run(counts, how)
         np.testing.assert_array_equal(run(counts, how._replace(scan="random")), expected)
-        np.testing.assert_array_equal(run(counts, how, burst=False), expected)
+        np.testing.assert_array_equal(run(counts, how, burstiness=False), expected)
 
     def test_without_alpha_no_cluster_comes_back(self, how):
         counts = random_corpus(60, 20, 6, 5, topics=3)
@@ -266,9 +266,11 @@ class TestAnySetting:
         assert pure > 0.5 * 400  # by chance about 0.3; many documents have one word only
 
 
-def run(counts: Counts, how: SamplerOptions, burst: bool = True, alpha: float = 0.1) -> np.ndarray:
+def run(
+    counts: Counts, how: SamplerOptions, burstiness: bool = True, alpha: float = 0.1
+) -> np.ndarray:
     """Labels after some sweeps."""
-    urn = urns.finite(30, alpha, urns.per_word(0.1, counts.n_words), burst)
+    urn = urns.finite(30, alpha, urns.per_word(0.1, counts.n_words), burstiness)
     state = from_labels(counts, urn, random_labels(counts.n_docs, 30, 1))
     handle = BACKEND.open(counts, urn, state.assignment, how)
     for sweep in range(1, 6):

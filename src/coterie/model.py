@@ -209,9 +209,9 @@ class Model:
     def explain(self, counts: Counts) -> tuple[int, int, Floats, float, float]:
         """For one document: its cluster, the runner-up, and the log-ratio of the two in parts.
 
-        The parts are one a distinct word, and one for the clusters' sizes. A word's part is the
-        log-ratio of its chances in the two, the normalisers shared out evenly over all words; exact,
-        so that the parts add up to the difference of the two log weights.
+        There is one part per distinct word, one for the clusters' sizes, and one for the vector. A
+        word's part is the log-ratio of its probabilities in the two, and the normalisers are divided
+        evenly among all words. The parts add up to the difference of the two log weights.
         """
         urn, f = self.urn, self.frozen
         scores = np.empty((1, self.n_clusters))

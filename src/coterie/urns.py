@@ -113,14 +113,16 @@ def changed(urn: Urn, **values: Any) -> Urn:
     return urn
 
 
-def finite(n_clusters: int, alpha: float, beta: npt.NDArray[np.float64], burst: bool = True) -> Urn:
+def finite(
+    n_clusters: int, alpha: float, beta: npt.NDArray[np.float64], burstiness: bool = True
+) -> Urn:
     """GSDMM's urn: at most `n_clusters`, each weighing its size + alpha."""
-    return _urn(beta, burst, size_prior=alpha, open_weight=0.0, cap=n_clusters)
+    return _urn(beta, burstiness, size_prior=alpha, open_weight=0.0, cap=n_clusters)
 
 
-def process(alpha: float, beta: npt.NDArray[np.float64], burst: bool = True) -> Urn:
+def process(alpha: float, beta: npt.NDArray[np.float64], burstiness: bool = True) -> Urn:
     """GSDPMM's urn: found clusters weigh their size, a new one alpha."""
-    return _urn(beta, burst, size_prior=0.0, open_weight=alpha, cap=NO_CAP)
+    return _urn(beta, burstiness, size_prior=0.0, open_weight=alpha, cap=NO_CAP)
 
 
 def seeded(
@@ -221,12 +223,14 @@ def per_word(beta: float | npt.ArrayLike, n_words: int) -> npt.NDArray[np.float6
 
 
 def _urn(
-    beta: npt.NDArray[np.float64], burst: bool, size_prior: float, open_weight: float, cap: int
+    beta: npt.NDArray[np.float64], burstiness: bool, size_prior: float, open_weight: float, cap: int
 ) -> Urn:
     none = np.zeros(0, np.int32)
     return Urn(
         sizes=Sizes(float(size_prior), float(open_weight), int(cap)),
-        words=Words(beta, float(beta.sum()), burstiness=1.0 if burst else 0.0, one=1, unit=1.0),
+        words=Words(
+            beta, float(beta.sum()), burstiness=1.0 if burstiness else 0.0, one=1, unit=1.0
+        ),
         seeds=Seeds(np.zeros(0), np.zeros(1, np.int64), none, none),
         relations=Relations(0, np.zeros(1, np.int64), none),
         location=Location(0.0, RHO),

@@ -35,7 +35,7 @@ class MetropolisChain(GibbsChain):
     are, and the chain's law is the posterior: long-run frequencies of all partitions of five tiny
     documents match it.
 
-    `options.refresh=n` saves them anew every n sweeps, as X-DMM does. A proposal made from the chain's own
+    `options.refresh=n` saves them again every n sweeps, as X-DMM does. A proposal made from the chain's own
     past biases it: total variation from the posterior on the same tiny corpora, 200,000 sweeps, where
     never to refresh measures 0.5 to 0.6%, all of it noise:
 

@@ -90,7 +90,7 @@ def take(gate):
 
 
 @inlined
-def meet(gate, parts):
+def wait_for_all(gate, parts):
     """Wait until all have come here as often as this thread; False if one has left for good."""
     meeting = add(gate, np.int64(ARRIVED), np.int64(1)) // parts
     looks = np.int64(0)

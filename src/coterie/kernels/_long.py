@@ -169,18 +169,18 @@ def rescale(product, scale, width):
 
 
 @inlined
-def add_many(state, extra, r, lo, hi, own, beta, burst, unit, count, width):
+def add_many(state, extra, r, lo, hi, own, beta, burstiness, unit, count, width):
     """Add a large count's nats to `extra` by log-gamma; return where own's posting is, or -1."""
     at = np.int64(-1)
     if r >= 0:
         for k in range(width):
             n = np.int64(state.rows[r, k])
             if n > 0:
-                extra[k] += log_growth(n, beta, burst, unit, count)
+                extra[k] += log_growth(n, beta, burstiness, unit, count)
         return at
     for i in range(lo, hi):
         k = state.post[i, 0]
-        extra[k] += log_growth(np.int64(state.post[i, 1]), beta, burst, unit, count)
+        extra[k] += log_growth(np.int64(state.post[i, 1]), beta, burstiness, unit, count)
         at = i if k == own else at
     return at
 

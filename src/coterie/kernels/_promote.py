@@ -80,7 +80,7 @@ def note_start(urn, state, start):
 
 @kernel
 def find_pairs(counts, urn, seen, pairs):
-    """Fill pairs.ptr, and the pairs too if there is room for them. `seen` (all -1): one a word."""
+    """Fill pairs.ptr, and the pairs too if there is room for them. `seen` (all -1): one entry per word."""
     n = np.int64(0)
     for d in range(counts.length.size):
         pairs.ptr[d] = n

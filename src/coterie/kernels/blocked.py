@@ -12,7 +12,7 @@ import numpy as np
 
 from coterie._rng import DRAW_ONE
 from coterie.kernels._common import address, called, kernel, uniform
-from coterie.kernels._gate import DONE, SAID, TAKEN, meet, take
+from coterie.kernels._gate import DONE, SAID, TAKEN, take, wait_for_all
 from coterie.kernels._location import move_vector
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move_posting
@@ -51,7 +51,7 @@ def sweep(
             propose(
                 counts, urn, state, fixed, derived, scratch, key, number, some[0], some[1], drawn
             )
-        if not meet(gate, parts):
+        if not wait_for_all(gate, parts):
             return
         if part == 0:
             gate[TAKEN] = 0
@@ -60,17 +60,17 @@ def sweep(
             if gate[SAID] == MOVE_ALONE:
                 move(counts, urn, state, derived, first, last, drawn, 0, 1)
                 finish(counts, urn, state, derived, scratch, key, number, first, last, drawn)
-        if not meet(gate, parts):
+        if not wait_for_all(gate, parts):
             return
         if gate[SAID] == WIDEN:
             return
         if gate[SAID] == MOVE_TOGETHER:
             move(counts, urn, state, derived, first, last, drawn, part, parts)
-            if not meet(gate, parts):
+            if not wait_for_all(gate, parts):
                 return
             if part == 0:
                 finish(counts, urn, state, derived, scratch, key, number, first, last, drawn)
-            if not meet(gate, parts):
+            if not wait_for_all(gate, parts):
                 return
 
 

@@ -64,7 +64,7 @@ def log_weights(
     """Labels that document d may take, and the log weight of each, d itself left out.
 
     The last label is NEW: all empty clusters taken together. GSDMM Eq. 4 (Eq. 3 when the urn's
-    burst is 0), GSDPMM Eq. IV.29 and IV.44; g tied documents move together, as one.
+    burstiness is 0), GSDPMM Eq. IV.29 and IV.44; g tied documents move together, as one.
     """
     others = np.array(z)
     others[d] = NEW
