@@ -6,7 +6,31 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from . import flat, front_door, kmeans, memory, mixing, outliers, quality, scale, speed, threads
+from . import (
+    flat,
+    front_door,
+    kmeans,
+    memory,
+    mixing,
+    outliers,
+    quality,
+    scale,
+    speed,
+    threads,
+    vectors,
+)
 
-_modules = (speed, memory, scale, quality, mixing, outliers, front_door, threads, flat, kmeans)
+_modules = (
+    speed,
+    memory,
+    scale,
+    quality,
+    mixing,
+    outliers,
+    front_door,
+    vectors,
+    threads,
+    flat,
+    kmeans,
+)
 BENCHMARKS: dict[str, ModuleType] = {of.__name__.rpartition(".")[2]: of for of in _modules}

@@ -23,6 +23,7 @@ from coterie.embedders import Embedder, resolve
 from coterie.errors import InvalidInput, concerning
 from coterie.frozen import promoting_words
 from coterie.locating import Embedding
+from coterie.merging import MergeClusters
 from coterie.sampler import Event, Run
 from coterie.seeds import EncodedSeeds, Seeds, read
 from coterie.text import readers
@@ -49,6 +50,7 @@ ALLOWED: dict[str, Rule] = {
 SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
+MERGE_AFTER = (10, 20, 30)  # sweeps after which clusters are merged while the joint rises
 WORDS_ONLY = ("metropolis", "uncollapsed", "em")  # samplers that cannot use vectors
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
@@ -200,8 +202,9 @@ def cluster(
         _check_cap(cap, known)
         estimator.n_clusters = cap
     task = estimator._task(corpus, vectorizer.words, "texts", known)
-    if model is None and known is not None:
-        task = task._replace(plan=task.plan._replace(init="anchored"))
+    if model is None:
+        plan = task.plan._replace(steps=[*task.plan.steps, MergeClusters(MERGE_AFTER)])
+        task = task._replace(plan=plan if known is None else plan._replace(init="anchored"))
     enter("sampling")
     fitted = fitting.fit(task, settle=True, n_jobs=n_jobs, on_settle=lambda: enter("settling"))
     notes += _about_cap(fitted, task)

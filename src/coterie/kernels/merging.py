@@ -1,0 +1,73 @@
+"""What the joint gains when two clusters become one: the words' part, for all pairs.
+
+Only words that both clusters hold matter, beside the totals. Counts come as a CSR over words: pointers,
+clusters and counts in units of `urn.words.unit`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.kernels._common import called, kernel, log_gamma
+
+TABLE = 4096  # values of ln Gamma(n + b) - ln Gamma(b) that are kept, where all words have one beta
+
+
+@kernel
+def fill_table(beta, unit, table):
+    """Equivalent to: table[n] = ln Gamma(n unit + beta) - ln Gamma(beta)."""
+    empty = log_gamma(beta)
+    for n in range(table.size):
+        table[n] = log_gamma(n * unit + beta) - empty
+
+
+@kernel
+def all_pairs(ptr, cluster, held, beta, unit, table, gain):
+    """Add to gain[i, j], i < j, what the words that i and j share are worth in one cluster."""
+    for w in range(ptr.size - 1):
+        for a in range(ptr[w], ptr[w + 1]):
+            i, n = cluster[a], held[a]
+            mine = rising(n, beta[w], unit, table)
+            for b in range(ptr[w], a):
+                j, m = cluster[b], held[b]
+                worth = rising(n + m, beta[w], unit, table)
+                worth -= mine + rising(m, beta[w], unit, table)
+                gain[min(i, j), max(i, j)] += worth
+
+
+@kernel
+def one_row(ptr, cluster, held, group, k, beta, unit, table, tally, seen, gain):
+    """As `all_pairs` for group k with every other group: writes gain[g].
+
+    `group` is the group of each cluster. `tally` (all 0) and `seen` are scratch: one entry per cluster.
+    """
+    gain[:] = 0.0
+    for w in range(ptr.size - 1):
+        mine = np.int64(0)
+        for a in range(ptr[w], ptr[w + 1]):
+            if group[cluster[a]] == k:
+                mine += held[a]
+        if mine == 0:
+            continue
+        n_seen = 0
+        for a in range(ptr[w], ptr[w + 1]):
+            g = group[cluster[a]]
+            if g != k:
+                if tally[g] == 0:
+                    seen[n_seen] = g
+                    n_seen += 1
+                tally[g] += held[a]
+        base = rising(mine, beta[w], unit, table)
+        for s in range(n_seen):
+            g = seen[s]
+            worth = rising(mine + tally[g], beta[w], unit, table)
+            gain[g] += worth - base - rising(tally[g], beta[w], unit, table)
+            tally[g] = 0
+
+
+@called
+def rising(n, beta, unit, table):
+    """ln Gamma(n unit + beta) - ln Gamma(beta), from the table where there is one."""
+    if n < table.size:
+        return table[n]
+    return log_gamma(n * unit + beta) - log_gamma(beta)
