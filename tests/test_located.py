@@ -238,7 +238,7 @@ def test_kappa_is_where_the_likelihood_of_the_labels_is_highest() -> None:
 
 
 @pytest.mark.chance
-def test_vectors_that_say_nothing_are_switched_off() -> None:
+def test_vectors_that_say_nothing_count_little() -> None:
     texts = make_messages(600, 3)[0]
     draw = np.random.default_rng(moved(5))
     model = GSDMM(60, n_sweeps=14, random_state=1).fit(
@@ -316,6 +316,8 @@ def test_what_does_not_go_together_is_refused() -> None:
         coterie.cluster(MESSAGES, model=GSDMM(20, embedder="auto", sampler="em"))
     with pytest.raises(InvalidInput, match="kappa of cluster"):
         coterie.cluster(MESSAGES, kappa=-1.0)
+    with pytest.raises(InvalidInput, match="embedder of cluster has no effect with a model"):
+        coterie.cluster(MESSAGES, model=GSDMM(20), embedder=None)
 
 
 def test_cluster_uses_vectors_by_default(tmp_path: Path) -> None:
@@ -349,8 +351,13 @@ def test_a_function_as_embedder(tmp_path: Path) -> None:
     groups = coterie.cluster(MESSAGES, embedder=letters, kappa=2.0)
     assert groups.model.n_dimensions == 6
     groups.save(tmp_path / "g.coterie")
-    with pytest.raises(InvalidInput, match="letters, which is not saved"):
+    with pytest.raises(InvalidInput, match="letters, which is not saved with it"):
         coterie.load(tmp_path / "g.coterie").predict(["hello"])
+    again = coterie.load(tmp_path / "g.coterie", embedder=letters)
+    np.testing.assert_array_equal(again.predict(MESSAGES), groups.predict(MESSAGES))
+    coterie.cluster(MESSAGES, embedder=None).save(tmp_path / "words.coterie")
+    with pytest.raises(InvalidInput, match="fitted without an embedder"):
+        coterie.load(tmp_path / "words.coterie", embedder=letters)
 
 
 def test_a_folder_does_not_say_which_files_to_open(tmp_path: Path) -> None:
@@ -364,6 +371,8 @@ def test_a_folder_does_not_say_which_files_to_open(tmp_path: Path) -> None:
     assert again.embedding.identity["spec"] is None
     with pytest.raises(InvalidInput, match="not saved with it"):
         again.predict(["hello ferry"])
+    opened = coterie.load(tmp_path / "g.coterie", embedder=folder)
+    assert opened.predict(MESSAGES[:5]).tolist() == groups.predict(MESSAGES[:5]).tolist()
 
 
 def test_settled_labels_are_predictions() -> None:

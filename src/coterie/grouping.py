@@ -61,6 +61,7 @@ MODEL_DECIDES: dict[str, Any] = {
     "beta": BETA,
     "n_sweeps": SWEEPS,
     "kappa": "auto",
+    "embedder": "auto",
 }
 
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from coterie import _model_folder, io
+from coterie._sentence import parameter
 from coterie.clustering import Clustering, restore
-from coterie.errors import ModelFileError
+from coterie.embedders import reopen
+from coterie.errors import InvalidInput, ModelFileError, concerning
 from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM
 from coterie.estimators._base import BaseMixture
+from coterie.locating import Embedding
 
 _ALL: tuple[type[BaseMixture], ...] = (GSDMM, GSDPMM, TSDPMM, GPUDMM, XDMM)
 _KNOWN = {cls.__name__: cls for cls in _ALL}
 
 
-def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
+def load(path: str | os.PathLike[str], embedder: Any = None) -> BaseMixture | Clustering:
     """Open a folder written by `save` or `coterie fit`; never runs code from it.
+
+    A model that was fitted with an embedder of your own, a file or a function, needs it again to predict:
+    pass it as `embedder`. It must be the same one, which is checked where that is possible.
 
     >>> import coterie, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "fruit"
@@ -27,10 +34,27 @@ def load(path: str | os.PathLike[str]) -> BaseMixture | Clustering:
     folder = _model_folder.find(path) or Path(path)  # io reports problems with the path
     saved = io.load(folder)
     if saved.estimator == "Clustering":
-        return restore(saved, folder)
+        groups = restore(saved, folder)
+        _use(groups.embedding, embedder)
+        return groups
     if saved.estimator not in _KNOWN:
         raise ModelFileError(
             f"{folder} holds a {saved.estimator!r}, which this version of coterie does not know. Upgrade"
             " coterie."
         )
-    return _KNOWN[saved.estimator]._restore(saved, Path(path))
+    model = _KNOWN[saved.estimator]._restore(saved, Path(path))
+    _use(model._embedding, embedder)
+    return model
+
+
+def _use(embedding: Embedding | None, spec: Any) -> None:
+    """Let a loaded model make vectors with this embedder."""
+    if spec is None:
+        return
+    if embedding is None or embedding.identity is None:
+        raise InvalidInput(
+            parameter("embedder", "load")
+            + " cannot be used: the model was fitted without an embedder."
+        )
+    with concerning("embedder"):
+        embedding.embedder = reopen(embedding.identity, spec)

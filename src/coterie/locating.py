@@ -94,7 +94,7 @@ class Calibrate:
 
         ln softmax_k( ln(m_k + alpha) + kappa gain_dk )    at the document's own cluster,
 
-    each document left out. Vectors that say nothing about the clusters get a kappa of 0.
+    each document left out. Vectors that say little about the clusters get a small kappa.
     """
 
     name = f"calibrate kappa after sweeps {SWEEPS}"

@@ -57,7 +57,7 @@ def run(out: Path | None, console: Any, n: int = 4000) -> None:
     )
     console.print(
         "Try next:\n"
-        f"  coterie fit {out / 'messages.csv'} --text message --beta 0.3   (fewer, broader clusters)\n"
+        f"  coterie fit {out / 'messages.csv'} --text message --beta 2     (fewer, broader clusters)\n"
         "  coterie fit your.csv --text your_column                          (your own texts)"
     )
 

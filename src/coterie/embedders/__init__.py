@@ -98,8 +98,8 @@ def reopen(saved: Mapping[str, Any], spec: Any = None) -> Embedder:
     found = resolve(where)
     if found is None:
         raise InvalidInput(
-            f"The model was fitted with vectors of the function {name}, which is not saved with it;"
-            " give the function, or the vectors of these texts."
+            f"The model was fitted with vectors of {name}, which is not saved with it. Pass it again, as in"
+            " coterie.load(path, embedder=...)."
         )
     if saved.get("checksum") and found.checksum and found.checksum != saved["checksum"]:
         version = f" {saved['version']}" if saved.get("version") else ""
