@@ -269,6 +269,12 @@ def predict(
             help="A .csv, .tsv, .jsonl or .parquet file, or - for standard output (as csv).",
         ),
     ] = "-",
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the model's own vectors are, if it was fitted with a file or folder."
+        ),
+    ] = None,
     encoding: Encoding = None,
     header: Header = None,
     json: Json = False,
@@ -281,7 +287,16 @@ def predict(
         from coterie.cli import predict as command
 
         command.run(
-            model, file, text, out, encoding, header, as_json=json, quiet=quiet, force=force
+            model,
+            file,
+            text,
+            out,
+            encoding,
+            header,
+            embedder=embedder,
+            as_json=json,
+            quiet=quiet,
+            force=force,
         )
 
 

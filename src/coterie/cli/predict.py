@@ -13,6 +13,7 @@ from coterie._sentence import counted
 from coterie.cli import places, sources, streams, tables
 from coterie.cli.finishing import finishing
 from coterie.cli.words import in_terms_of_options, printable
+from coterie.clustering import Clustering
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def run(
     encoding: str | None,
     header: bool | None,
     *,
+    embedder: str | None = None,
     as_json: bool,
     quiet: bool,
     force: bool,
@@ -61,7 +63,8 @@ def run(
     found: list[Prediction] = []
     with finishing(outputs, lambda: bool(found)):
         with place or nullcontext():
-            found.append(_predict(model, file, text, encoding, header))
+            groups = sources.open_model(model, embedder)
+            found.append(_predict(groups, file, text, encoding, header))
             if place is not None:
                 kind = places.kind_of(out) or "csv"
                 rows, added = found[0].rows, found[0].added
@@ -71,9 +74,8 @@ def run(
 
 
 def _predict(
-    model: Path, file: str, text: str | None, encoding: str | None, header: bool | None
+    groups: Clustering, file: str, text: str | None, encoding: str | None, header: bool | None
 ) -> Prediction:
-    groups = sources.open_model(model)
     rows = _read(file, text, groups.rows.column, encoding, header)
     corpus = groups.encode(rows.texts)
     labels = corpus.per_row(groups.model.predict(corpus.counts), -1)

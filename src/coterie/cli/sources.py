@@ -64,12 +64,12 @@ def seeds_at(path: Path) -> Path:
     return model_folder(path) if path.is_dir() else path
 
 
-def open_model(path: Path) -> Clustering:
+def open_model(path: Path, embedder: str | None = None) -> Clustering:
     """Load a saved clustering."""
     from coterie.clustering import Clustering
     from coterie.loading import load
 
-    found = load(model_folder(path))
+    found = load(model_folder(path), embedder)
     if not isinstance(found, Clustering):
         raise InvalidInput(
             f"{path} holds a {type(found).__name__} estimator, which can only be opened in Python, with"
