@@ -222,7 +222,7 @@ class TestFile:
 class TestRefused:
     def test_other_documents(self, started: Path, docs: list[list[str]]) -> None:
         assert "belongs to other data" in refused(started, docs[:-1], InvalidInput)
-        assert "delete it" in refused(started, docs[::-1], InvalidInput)
+        assert "Delete it" in refused(started, docs[::-1], InvalidInput)
 
     @pytest.mark.parametrize(
         "other",
@@ -244,7 +244,9 @@ class TestRefused:
         docs = [*docs, docs[0]]
         started.unlink()
         make(started, n_sweeps=3).fit(docs)
-        assert "other data, parameters or seed" in refused(started, docs, InvalidInput, **other)
+        assert "other data, parameters or another seed" in refused(
+            started, docs, InvalidInput, **other
+        )
 
     def test_another_estimator(self, started: Path, docs: list[list[str]]) -> None:
         with pytest.raises(InvalidInput, match="belongs to other"):
@@ -253,7 +255,7 @@ class TestRefused:
     def test_more_sweeps_than_asked_for(self, started: Path, docs: list[list[str]]) -> None:
         message = refused(started, docs, InvalidInput, n_sweeps=2)
         assert "already has 3 sweeps" in message
-        assert "raise n_sweeps" in message
+        assert "Raise n_sweeps" in message
 
     @pytest.mark.parametrize(
         "content",

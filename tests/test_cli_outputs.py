@@ -173,7 +173,7 @@ class TestMeanwhile:
         ):
             plain = loading.load
 
-            def load(model: Any, path: str = path, plain: Any = plain) -> Any:
+            def load(model: Any, _: Any = None, path: str = path, plain: Any = plain) -> Any:
                 intrude(path)
                 return plain(model)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import coterie
-from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM
+from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM, grouping
 from coterie.demo.corpus import make_messages
 from coterie.errors import InvalidInput
 
@@ -79,11 +79,14 @@ def test_both_doors_lead_to_the_same_labels(name: str, monkeypatch: pytest.Monke
     assert [record.log_likelihood for record in model.trace_] == pytest.approx(seen)
 
 
-def test_the_default_is_gsdmm_with_settings_of_its_own() -> None:
+def test_the_default_is_gsdmm_with_settings_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the merging of clusters."""
     groups = coterie.cluster(TEXTS)
     cap = next(int(s.value) for s in groups.settings if s.name == "maximum clusters")
     like = {"alpha": 0.1, "beta": "auto", "embedder": "auto", "n_sweeps": 40, "tol": 2e-4}
     model = GSDMM(cap, tie_duplicates=True, **like)
+    monkeypatch.setattr(grouping, "MERGE_AFTER", ())
+    groups = coterie.cluster(TEXTS)
     same = coterie.cluster(TEXTS, model=model)
     np.testing.assert_array_equal(same.labels, groups.labels)
 

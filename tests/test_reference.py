@@ -66,7 +66,7 @@ def normalised(log_weight: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("d", range(len(DOCUMENTS)))
 @pytest.mark.parametrize("equation", [gsdmm_eq_3, gsdmm_eq_4])
 def test_finite_conditional_is_gsdmm(equation, d):
-    urn = urns.finite(K, ALPHA, urns.per_word(BETA, V), burst=equation is gsdmm_eq_4)
+    urn = urns.finite(K, ALPHA, urns.per_word(BETA, V), burstiness=equation is gsdmm_eq_4)
     label, log_weight = reference.log_weights(TOY, urn, Z, d)
 
     open_clusters = sorted({int(k) for e, k in enumerate(Z) if e != d})

@@ -78,7 +78,7 @@ class _Pairs:
         self.group = np.arange(n)
         number = np.full(state.size.size, -1, np.int32)
         number[slots] = np.arange(n)
-        self.csr: tuple[Any, ...] = word_counts(state, number)
+        self.csr: tuple[Any, ...] = _known(*word_counts(state, number))
         beta = urn.words.beta
         is_symmetric = beta.size > 0 and bool((beta == beta[0]).all())
         self.table = np.zeros(kernel.TABLE if is_symmetric else 0)
@@ -129,6 +129,15 @@ class _Pairs:
 
     def _length(self, sums: Floats) -> Floats:
         return np.asarray(np.sqrt(self.urn.location.rho**2 + (sums**2).sum(axis=-1)))
+
+
+def _known(
+    ptr: npt.NDArray[np.int64], cluster: npt.NDArray[np.int32], held: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Word counts without those of clusters that have no number: the seeds."""
+    known = cluster >= 0
+    before = np.append(0, np.cumsum(known))
+    return before[ptr], cluster[known], held[known]
 
 
 def _rising(x: float, steps: Any) -> Floats:

@@ -13,10 +13,10 @@ from coterie._sentence import counted
 from coterie.cli import places, sources, streams, tables
 from coterie.cli.finishing import finishing
 from coterie.cli.words import in_terms_of_options, printable
-from coterie.clustering import Clustering
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from coterie.clustering import Clustering
     from coterie.text.readers import Rows
 
 
