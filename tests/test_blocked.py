@@ -96,6 +96,27 @@ def test_the_labels_are_those_of_the_rule_in_plain_numpy(name: str, size: int) -
             assert flag is None or handle.state.flag.tolist() == flag.tolist()
 
 
+@pytest.mark.parametrize("n_slots", [300, 1500])
+@pytest.mark.parametrize("name", ["finite", "process", "seeded"])
+def test_the_rule_with_many_clusters(name: str, n_slots: int) -> None:
+    """Where the tree has several levels, and surpluses are summed over 16 or over 256 slots."""
+    counts = random_corpus(n_slots + 100, 2000, 3, 5)
+    beta = urns.per_word(0.05, 2000)
+    urn = {
+        "finite": urns.finite(4000, 0.1, beta),
+        "process": urns.process(50.0, beta),
+        "seeded": seeded(urns.process(50.0, beta), aabc=1.0, xyz=2.0),
+    }[name]
+    labels = np.arange(counts.n_docs) % n_slots
+    first = first_assignment(counts, urn, labels, 5, BACKEND)
+    handle = BACKEND.open(counts, urn, first, SamplerOptions("blocked", block_size=30))
+    block = deal(counts.n_docs, 30)[0]
+    z = reference.blocked_sweep(counts, urn, first.labels, 5, 1, [block])
+    assert handle.state.size.size > n_slots
+    assert handle.sweep(5, 1).tree_draws > 100
+    assert handle.state.z[block].tolist() == z[block].tolist()
+
+
 @pytest.mark.parametrize("row_cost", [0.0, 1e9])
 def test_long_documents_and_rows_follow_the_rule_too(
     row_cost: float, monkeypatch: pytest.MonkeyPatch

@@ -339,7 +339,7 @@ def test_a_start_that_does_not_fit_beside_the_seeds_is_refused(init):
     counts = documents()
     urn = seeded(urns.finite(3, 0.2, BETA), **SEEDS)  # as many seeds as clusters
     start = np.arange(counts.n_docs) % 2 if init == "labels" else init
-    with pytest.raises(InvalidInput, match="3 of them are seeds. Start with fewer, or use"):
+    with pytest.raises(InvalidInput, match=r"3 of them are seeds\. Start with fewer, or use"):
         first_labels(counts, urn, start, 5)
     handle = BACKEND.open(counts, urn, first_assignment(counts, urn, "seeds", 5, BACKEND))
     for sweep in range(1, 4):

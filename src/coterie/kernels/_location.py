@@ -52,28 +52,34 @@ def refresh_location(urn, state, derived, k):
     derived.root[k] = math.sqrt(urn.location.rho * urn.location.rho + total)
 
 
-@called
+@inlined
 def weigh_location(counts, urn, state, fixed, derived, scratch, d, width):
     """Fill scratch.nats with kappa (gain - gain of an empty cluster), for d as if it were in none.
 
     Returns the same for d's own cluster, d taken out of it.
     """
-    kappa, rho = urn.location.kappa, urn.location.rho
     copies = float(counts.weight[d])
     norm = copies * copies * fixed.norm[d]
-    dot, nats = scratch.dot, scratch.nats
-    multiply_columns(counts.vectors[d], derived.centre, dot, width)
-    empty = norm / (math.sqrt(rho * rho + norm) + rho)
+    multiply_columns(counts.vectors[d], derived.centre, scratch.dot, width)
+    return fill_nats(
+        urn.location.kappa, urn.location.rho, copies, norm, derived.norm, derived.root, scratch.dot,
+        np.int64(state.z[d]), width, scratch.nats,
+    )  # fmt: skip
+
+
+@called
+def fill_nats(kappa, rho, copies, own_norm, norm, root, dot, own, width, nats):
+    """As `weigh_location`, from the products <e, S_k> in `dot`."""
+    empty = own_norm / (math.sqrt(rho * rho + own_norm) + rho)
     for k in range(width):
-        grown = 2.0 * copies * dot[k] + norm
-        after = math.sqrt(max(rho * rho + derived.norm[k] + grown, 0.0))
-        nats[k] = kappa * (grown / (after + derived.root[k]) - empty)
-    own = np.int64(state.z[d])
+        grown = 2.0 * copies * dot[k] + own_norm
+        after = math.sqrt(max(rho * rho + norm[k] + grown, 0.0))
+        nats[k] = kappa * (grown / (after + root[k]) - empty)
     if own < 0:
         return 0.0
-    shrunk = 2.0 * copies * dot[own] - norm
-    before = math.sqrt(rho * rho + max(derived.norm[own] - shrunk, 0.0))
-    return kappa * (shrunk / (before + derived.root[own]) - empty)
+    shrunk = 2.0 * copies * dot[own] - own_norm
+    before = math.sqrt(rho * rho + max(norm[own] - shrunk, 0.0))
+    return kappa * (shrunk / (before + root[own]) - empty)
 
 
 @called

@@ -1,8 +1,8 @@
 """The draw of `blocked`: one number per document, the inverse of the weights cumulated in slot order.
 
 `coterie/_rng.py` has the rule. A document that shares words with few clusters does not look at the
-others: the tree has the sums of their base terms, and the clusters that share a word add a surplus to
-the nodes above them. So the cost hardly grows with the number of clusters.
+others: the tree has the sums of their base terms, to which the clusters that share a word add a
+surplus. So the cost hardly grows with the number of clusters.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from coterie.kernels._common import inlined
 from coterie.kernels._open import beyond_open, fresh_weight, pick_open, sum_open, weigh_document
 from coterie.kernels._slots import BLOCK
-from coterie.kernels._tree import add_surplus, clear_surplus, slot_in_order, update
+from coterie.kernels._tree import FEW, slot_in_order, update
 from coterie.kernels._work import FULL_SUMS, TREE_DRAWS
 
 
@@ -64,20 +64,20 @@ def draw_touched_in_order(counts, urn, state, derived, scratch, d, u, n, own_wei
     own = np.int64(state.z[d])
     row = derived.base_row[counts.length[d]]
     total = update(derived, scratch, row)
-    base, product, surplus = derived.base[row], scratch.product, scratch.surplus
+    base, product = derived.base[row], scratch.product
+    shift = 4 if base.size <= FEW else 8  # FAN or SPAN slots
+    for i in range((base.size >> shift) + 1):
+        scratch.surplus[i] = 0.0
     for i in range(n):
         k = np.int64(scratch.touched[i])
         amount = own_weight - base[k] if k == own else base[k] * (product[k] - 1.0)
         total += amount
-        add_surplus(surplus, base.size, k, amount)
+        scratch.weight[i] = amount
+        scratch.surplus[k >> shift] += amount
     fresh = fresh_weight(urn, state, alone)
     x = u * (total + fresh)
     if x < total:
-        k = slot_in_order(derived, scratch, row, own, own_weight, x)
-    elif fresh > 0.0:
-        k = own if alone else np.int64(-1)
-    else:
-        k = np.int64(-2)
-    for i in range(n):
-        clear_surplus(surplus, base.size, np.int64(scratch.touched[i]))
-    return k
+        return slot_in_order(derived, scratch, row, n, own, own_weight, x)
+    if fresh > 0.0:
+        return own if alone else np.int64(-1)
+    return np.int64(-2)

@@ -14,6 +14,8 @@ import numpy as np
 from coterie.kernels._common import inlined
 
 FAN = 16
+SPAN = FAN * FAN
+FEW = 1024  # slots up to which the surpluses of all nodes of FAN slots are summed
 STALE = -1  # in `seen`: nothing of the row is known
 
 
@@ -111,65 +113,55 @@ def slot_at(derived, scratch, row, x):
 
 
 @inlined
-def add_surplus(surplus, width, k, amount):
-    """Add an amount to every node above slot k, the top one left out."""
-    node, level, n = np.int64(k), np.int64(0), np.int64(width)
-    while n > FAN:
-        node //= FAN
-        surplus[level + node] += amount
-        n = (n + FAN - 1) // FAN
-        level += n
-
-
-@inlined
-def clear_surplus(surplus, width, k):
-    """Make every node above slot k zero again."""
-    node, level, n = np.int64(k), np.int64(0), np.int64(width)
-    while n > FAN:
-        node //= FAN
-        surplus[level + node] = 0.0
-        n = (n + FAN - 1) // FAN
-        level += n
-
-
-@inlined
-def slot_in_order(derived, scratch, row, own, own_weight, x):
+def slot_in_order(derived, scratch, row, n_touched, own, own_weight, x):
     """The slot in whose stretch of the cumulated weights x falls; -2 where rounding leaves none.
 
-    A slot weighs its base term times its product; the slot `own` weighs `own_weight`. The nodes'
-    surpluses say what that adds to the sums of base terms.
+    A slot weighs its base term times its product; the slot `own` weighs `own_weight`. What that adds to
+    the base term of slot scratch.touched[i] is in scratch.weight[i], and summed over every SPAN slots in
+    scratch.surplus. So stretches of SPAN slots are passed first, then of FAN, then single ones. Up to
+    FEW slots, the surpluses are those of FAN slots, and stretches of SPAN are left out.
     """
-    base, tree, surplus, product = (
-        derived.base[row],
-        scratch.tree[row],
-        scratch.surplus,
-        scratch.product,
-    )
-    depth = np.int64(0)
-    n = base.size
-    while n > 1:
-        n = (n + FAN - 1) // FAN
-        depth += 1
-    node = np.int64(0)
-    for up in range(depth - 1, -1, -1):  # from the children of the top down to the slots
-        start, n = np.int64(0), base.size
-        for level in range(up):
-            start += n if level > 0 else 0
-            n = (n + FAN - 1) // FAN
-        child, last = node * FAN, np.int64(-2)
-        end = min(child + FAN, n)
-        while child < end:
-            if up > 0:
-                value = tree[start + child] + surplus[start + child]
-            else:
-                value = own_weight if child == own else base[child] * product[child]
-            if value > 0.0:
-                last = child  # rounding may run past the last one
-                if x < value:
-                    break
-                x -= value
-            child += 1
-        if last < 0:
+    base, tree, product = derived.base[row], scratch.tree[row], scratch.product
+    n_fans = (base.size + FAN - 1) // FAN
+    n_spans = (base.size + SPAN - 1) // SPAN
+    first = np.int64(0)  # of the nodes of FAN slots
+    if base.size <= FEW:
+        fan, x = pass_sums(tree, 0, scratch.surplus, n_fans, x)
+    else:
+        span, x = pass_sums(tree, n_fans, scratch.surplus, n_spans, x)
+        if span < 0:
             return np.int64(-2)
-        node = last
-    return node
+        first = span * FAN
+        surplus = scratch.partial
+        for i in range(FAN):
+            surplus[i] = 0.0
+        for i in range(n_touched):
+            below = (np.int64(scratch.touched[i]) >> 4) - first
+            if 0 <= below < FAN:
+                surplus[below] += scratch.weight[i]
+        fan, x = pass_sums(tree, first, surplus, min(np.int64(FAN), n_fans - first), x)
+    if fan < 0:
+        return np.int64(-2)
+    last = np.int64(-2)
+    for k in range((first + fan) * FAN, min((first + fan + 1) * FAN, base.size)):
+        value = own_weight if k == own else base[k] * product[k]
+        if value > 0.0:
+            last = np.int64(k)  # rounding may run past the last one
+            if x < value:
+                return last
+            x -= value
+    return last
+
+
+@inlined
+def pass_sums(tree, start, surplus, n, x):
+    """The node, of n from tree[start] on, in whose stretch x falls, and what is left of x there."""
+    last, before = np.int64(-1), 0.0
+    for i in range(n):
+        value = tree[start + i] + surplus[i]
+        if value > 0.0:
+            last, before = np.int64(i), value  # rounding may run past the last one
+            if x < value:
+                return last, x
+            x -= value
+    return last, x + before

@@ -61,7 +61,7 @@ class Scratch(NamedTuple):
 
     tree: npt.NDArray[np.float64]  # sums of Derived.base, brought up to date when asked
     seen: npt.NDArray[np.int64]  # how much of Derived.changed a row of the tree knows
-    surplus: npt.NDArray[np.float64]  # per node of a tree, all zero between documents; blocked only
+    surplus: npt.NDArray[np.float64]  # per FAN or SPAN slots, see _tree.py; blocked only
     product: npt.NDArray[np.float64]  # per slot, all ones between documents
     scale: npt.NDArray[np.float64]  # per slot, how often BIG was divided out
     extra: npt.NDArray[np.float64]  # per slot, nats from large counts
