@@ -45,7 +45,7 @@ def _coterie(model: Any, documents: Any, watch: Watch) -> Fitted:
     if look:
 
         def after(event: Any) -> None:
-            look(event.record.sweep, event.state.z.tolist())
+            look(event.record.sweep, event.assignment.labels.tolist())
 
         model.set_params(callbacks=[after])
     with watch():
