@@ -42,8 +42,8 @@ fix: $(DEV) ## format, and fix what ruff can fix
 test: $(DEV) ## run the tests, a process per core (ARGS="-k name" for some of them)
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
-test-bench: $(DEV) ## run the tests of the benchmarks (about two minutes)
-	$(BIN)/python -m pytest benchmarks/tests $(ARGS)
+test-bench: $(DEV) ## run the tests of the benchmarks (about a minute)
+	$(BIN)/python -m pytest -n auto --dist loadfile benchmarks/tests $(ARGS)
 
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-bounds" $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
