@@ -62,4 +62,4 @@ def announce_compilation(sampler: str) -> None:
     cache = getattr(entry, "_cache", None)
     index = getattr(getattr(cache, "_cache_file", None), "_index_path", None)
     if index is None or not Path(index).exists():
-        log.warning("coterie compiles its kernels, once on this machine: about ten seconds.")
+        log.warning("coterie compiles its kernels, once on this machine: up to half a minute.")
