@@ -122,8 +122,7 @@ def cluster(
         Pseudo-texts in every cluster. With a larger value, new clusters open more readily.
     beta : float or "auto"
         Pseudo-occurrences of every word in every cluster. A larger value gives fewer, broader clusters.
-        "auto" follows from the texts: the prior of a cluster is worth 60 of them, or a twentieth of
-        all of them if they are few.
+        "auto" follows from the texts: the prior of a cluster is then worth 60 of them.
     n_sweeps : int
         Maximum number of passes over the texts. It stops earlier when nothing improves any more.
     embedder : "auto", None, str, path or callable

@@ -18,7 +18,6 @@ from coterie.errors import InvalidInput
 
 NO_CAP = 2**62
 AUTO_BETA = 60.0  # texts that the prior of a cluster is worth, for beta="auto"
-FEWEST = 20.0
 RHO = 3.0  # about so many documents must agree before their direction counts in full
 MAX_DENOMINATOR = 1000  # a promotion is rounded to a fraction no finer than this
 ROUND_DENOMINATORS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100)
@@ -241,15 +240,12 @@ def _urn(
 def auto_beta(counts: Counts) -> float:
     """The beta with which the prior of a cluster is worth AUTO_BETA texts of average length.
 
-    Of few texts, it is worth no more than one in FEWEST: else all of them would be one cluster.
-
     What matters is V beta, the pseudo-words of a cluster, compared with the length of a text: a fixed
     beta is worth ten times as many titles as articles.
     """
     n_docs = max(float(counts.weight.sum()), 1.0)
     length = float(counts.length @ counts.weight) / n_docs
-    worth = min(AUTO_BETA, max(n_docs / FEWEST, 1.0))
-    return max(worth * length / max(counts.n_words, 1), 1e-6)
+    return max(AUTO_BETA * length / max(counts.n_words, 1), 1e-6)
 
 
 def word_beta(X: Any, mean: float = 0.1, by: str = "idf") -> npt.NDArray[np.float64]:
