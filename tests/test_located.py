@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from chance import LUCK, moved
 from test_exact_posterior import first_seen, fit, posterior
 from tiny import corpus, random_corpus, random_labels, seeded
 
 import coterie
-from coterie import GSDMM, GSDPMM, TSDPMM, fitting, locating, sampler, urns
+from coterie import GSDMM, GSDPMM, TSDPMM, locating, sampler, urns
 from coterie import state as states
 from coterie.backends import SamplerOptions
 from coterie.backends._blocked import deal
@@ -337,6 +338,23 @@ def test_cluster_uses_vectors_by_default(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict(MESSAGES), groups.predict(MESSAGES))
 
 
+@pytest.mark.parametrize("model", [None, GSDMM(20)], ids=["default", "model"])
+def test_vectors_in_the_place_of_an_embedder_are_refused(model: Any) -> None:
+    for given in (np.ones((400, 3)), pd.DataFrame(np.ones((400, 3))), [0.5], 7):
+        with pytest.raises(InvalidInput, match="embedder"):
+            coterie.cluster(MESSAGES, model=model, embedder=given)
+
+
+def test_kappa_of_many_texts_needs_no_copy_of_all_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = with_vectors(random_corpus(200, V, 10, 3, 3, topics=4), 8)
+    now = states.from_labels(
+        counts, URNS["finite"], (np.arange(200) % 3).astype(np.int32)
+    ).assignment
+    whole = locating.best_kappa(counts, URNS["finite"], now)
+    monkeypatch.setattr(locating, "AT_ONCE", 7)
+    assert locating.best_kappa(counts, URNS["finite"], now) == whole
+
+
 def test_words_alone_on_request() -> None:
     groups = coterie.cluster(MESSAGES, embedder=None)
     assert groups.model.n_dimensions == 0
@@ -380,4 +398,3 @@ def test_settled_labels_are_predictions() -> None:
     groups = coterie.cluster(MESSAGES, model=model)
     same = (groups.predict(MESSAGES) == groups.labels).mean()
     assert same == pytest.approx(groups.agreement, abs=0.01)
-    assert fitting.PASSES == 20

@@ -7,8 +7,7 @@ from tiny import promoted, random_corpus, random_labels, seeded
 
 from coterie import merging, sampler, urns
 from coterie.backends.cpu import BACKEND
-from coterie.kernels import merging as kernel
-from coterie.kernels import reference
+from coterie.kernels import reference, summary
 from coterie.state import from_assignment, from_labels, is_possible
 from coterie.urns import Urn
 
@@ -31,13 +30,13 @@ def begun(urn: Urn):
     return from_labels(COUNTS, urn, labels).assignment
 
 
-@pytest.mark.parametrize("table", [kernel.TABLE, 3])
+@pytest.mark.parametrize("table", [summary.TABLE, 3])
 @pytest.mark.parametrize("name", URNS)
 def test_gains_are_the_change_of_the_joint(
     name: str, table: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For every pair; also those that remain after a pair was joined."""
-    monkeypatch.setattr(kernel, "TABLE", table)
+    monkeypatch.setattr(summary, "TABLE", table)
     urn = URNS[name]
     now = begun(urn)
     slots = now.open_slots[urn.seeds.weight.size :]

@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coterie import _allowed, fitting
+import numpy as np
+
+from coterie import _allowed, fitting, urns
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._sentence import Name, Sentence, counted, parameter
-from coterie.backends import sampler_names
+from coterie.backends import SamplerOptions, get_backend, sampler_names
 from coterie.clustering import ADDED, Clustering, Setting
 from coterie.counts import Counts
 from coterie.embedders import Embedder, resolve
@@ -51,7 +53,6 @@ SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
 MERGE_AFTER = (10, 20, 30)  # sweeps after which clusters are merged while the joint rises
-WORDS_ONLY = ("metropolis", "uncollapsed", "em")  # samplers that cannot use vectors
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
     "seeds": None,
@@ -183,7 +184,7 @@ def cluster(
     vectorizer, corpus, notes = Vectorizer.learn(
         rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors
     )
-    if source is None and embedder == "auto" and model is None:
+    if source is None and _is_auto(embedder) and model is None:
         notes.append(f"Words only: the sampler {sampler!r} cannot use vectors of the texts.")
     if rows.n_missing:
         notes.append(f"{counted(rows.n_missing, 'row')} without text: cluster -1.")
@@ -264,19 +265,25 @@ def _estimator(given: dict[str, Any]) -> Any:
 def _embedder(estimator: Any, is_default: bool) -> Embedder | None:
     """What makes vectors of the texts, if anything; a mistake shows before a file is read."""
     spec = getattr(estimator, "embedder", None)
-    if is_default and spec == "auto" and estimator.sampler in WORDS_ONLY:
-        return None
+    if is_default and _is_auto(spec) and estimator.sampler != "auto":
+        with_vectors = urns.located(urns.finite(1, 1.0, np.ones(1)), 1.0)
+        options = SamplerOptions(estimator.sampler)
+        if get_backend(estimator.backend).supports(with_vectors, options) is not None:
+            return None
     with concerning("embedder"):
         return resolve(spec)
+
+
+def _is_auto(spec: Any) -> bool:
+    return isinstance(spec, str) and spec == "auto"
 
 
 def _check_undecided(given: dict[str, Any], name: str) -> None:
     """Refuse what both the call and the model would decide."""
     for option, default in MODEL_DECIDES.items():
         value = given[option]
-        if value is not default and not (
-            isinstance(default, float | int | str) and value == default
-        ):
+        same = isinstance(value, float | int | str) and value == default
+        if value is not default and not same:
             raise InvalidInput(
                 parameter(option, "cluster")
                 + f" has no effect with a model; set it there, as in model={name}({option}=...)."

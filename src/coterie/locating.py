@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from coterie import embedders
 from coterie._sentence import parameter
@@ -24,6 +25,7 @@ from coterie.urns import Urn, located
 
 START_KAPPA = 16.0  # until it is calibrated
 MAX_KAPPA = 50.0  # where few, well separated texts would take any value
+AT_ONCE = 65_536  # vectors in double precision
 SAMPLE = 3000  # documents that kappa is calibrated on
 SWEEPS = (3, 6, 9, 12)  # after which it is
 
@@ -142,7 +144,11 @@ def _gains(
 ) -> npt.NDArray[np.float64]:
     """What each of these documents adds to the potential of every cluster, itself left out."""
     sums = np.zeros((n, counts.vectors.shape[1]))
-    np.add.at(sums, own, counts.vectors * counts.weight[:, None].astype(np.float64))
+    for first in range(0, counts.n_docs, AT_ONCE):  # exact, so the order does not matter
+        some = slice(first, first + AT_ONCE)
+        held = counts.weight[some].astype(np.float64)
+        members = sparse.csc_matrix((held, own[some], np.arange(held.size + 1)), (n, held.size))
+        sums += members @ counts.vectors[some].astype(np.float64)
     gain = np.zeros((sample.size, n))
     centre, norm = np.ascontiguousarray(sums.T, np.float32), (sums**2).sum(axis=1)
     fixed.location(

@@ -16,9 +16,11 @@ from scipy.special import gammaln
 
 from coterie.counts import Counts
 from coterie.kernels import merging as kernel
+from coterie.kernels import summary
 from coterie.state import Assignment, State, from_assignment, word_counts
 from coterie.steps import Change, Learned, Moment
-from coterie.urns import Urn
+from coterie.trace import log_rising
+from coterie.urns import Urn, is_symmetric, potential
 
 MOST = 2000  # clusters; beyond, a table of all pairs is too large
 
@@ -80,10 +82,10 @@ class _Pairs:
         number[slots] = np.arange(n)
         self.csr: tuple[Any, ...] = _known(*word_counts(state, number))
         beta = urn.words.beta
-        is_symmetric = beta.size > 0 and bool((beta == beta[0]).all())
-        self.table = np.zeros(kernel.TABLE if is_symmetric else 0)
-        if is_symmetric:
-            kernel.fill_table(float(beta[0]), urn.words.unit, self.table)
+        table = np.zeros((summary.TABLE if is_symmetric(urn) else 0, 2))
+        if len(table):
+            summary.fill_table(float(beta[0]), urn.words.unit, table)
+        self.table = table[:, 0].copy()
         self.gain = np.zeros((n, n))
         kernel.all_pairs(*self.csr, beta, urn.words.unit, self.table, self.gain)
         for i in range(n - 1):
@@ -121,14 +123,9 @@ class _Pairs:
             gain += gammaln(both) - gammaln(self.size[i]) - gammaln(self.size[others])
             gain -= np.log(urn.sizes.open_weight)
         if self.sums.shape[1]:
-            kappa, rho = urn.location
-            joined = self._length(self.sums[i] + self.sums[others])
-            apart = self._length(self.sums[i]) + self._length(self.sums[others])
-            gain += kappa * (joined - apart + rho)
+            gain += potential(urn, self.sums[i] + self.sums[others])
+            gain -= potential(urn, self.sums[i]) + potential(urn, self.sums[others])
         return np.asarray(gain)
-
-    def _length(self, sums: Floats) -> Floats:
-        return np.asarray(np.sqrt(self.urn.location.rho**2 + (sums**2).sum(axis=-1)))
 
 
 def _known(
@@ -140,10 +137,6 @@ def _known(
     return before[ptr], cluster[known], held[known]
 
 
-def _rising(x: float, steps: Any) -> Floats:
-    return np.asarray(gammaln(x + steps) - gammaln(x))
-
-
 def _change(x: float, one: float, other: Any) -> Floats:
     """ln rising(x, one + other) - ln rising(x, one) - ln rising(x, other)."""
-    return np.asarray(_rising(x, one + other) - _rising(x, one) - _rising(x, other))
+    return log_rising(x, one + other) - log_rising(x, one) - log_rising(x, other)

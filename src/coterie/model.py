@@ -21,7 +21,7 @@ from coterie.backends import get_backend
 from coterie.counts import Counts
 from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment, from_assignment, word_counts
-from coterie.urns import Urn
+from coterie.urns import Urn, potential
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -242,10 +242,9 @@ class Model:
         """How much the first document's vector favours the first of two clusters, in nats."""
         if not self.n_dimensions or not counts.vectors.shape[1]:
             return 0.0
-        (kappa, rho), sums = self.urn.location, self.frozen.sums[clusters]
-        lengths = [(s**2).sum(axis=1) for s in (sums, sums + counts.vectors[0])]
-        before, after = (np.sqrt(rho**2 + length) for length in lengths)
-        return float(kappa * ((after - before) @ [1.0, -1.0]))
+        sums = self.frozen.sums[clusters]
+        gain = potential(self.urn, sums + counts.vectors[0]) - potential(self.urn, sums)
+        return float(gain[0] - gain[1])
 
     def outlier_scores(
         self, counts: Counts, leave_out: LeaveOut | None = None, n_jobs: int | None = None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from coterie.counts import Counts
 from coterie.kernels import layout
 from coterie.kernels._slots import HIGH, NEXT_ID, OPEN
-from coterie.urns import Urn
+from coterie.urns import Urn, is_located
 
 Renaming = npt.NDArray[
     np.int32
@@ -108,7 +108,7 @@ def from_labels(
         row_of=np.full(counts.n_words, -1, np.int32),
         flag=no_flags(counts, urn) if flag is None else flag.copy(),
         width=width,
-        n_dimensions=counts.vectors.shape[1] if urn.location.kappa else 0,
+        n_dimensions=counts.vectors.shape[1] if is_located(counts, urn) else 0,
     )
     layout.fill(counts, urn, state, np.empty(width, np.int64), np.empty(width, np.int64))
     return relayout(urn, state, compact=compact)[0]

@@ -172,6 +172,23 @@ def located(urn: Urn, kappa: float, rho: float = RHO) -> Urn:
     return changed(urn, kappa=float(kappa), rho=float(rho))
 
 
+def is_located(counts: Counts, urn: Urn) -> bool:
+    """Whether vectors count: the urn gives them weight, and the documents have some."""
+    return urn.location.kappa > 0.0 and counts.vectors.shape[1] > 0
+
+
+def potential(urn: Urn, sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """kappa (sqrt(rho^2 + |S|^2) - rho) for each sum of vectors, along the last axis."""
+    kappa, rho = urn.location
+    return np.asarray(kappa * (np.sqrt(rho**2 + (sums**2).sum(axis=-1)) - rho))
+
+
+def is_symmetric(urn: Urn) -> bool:
+    """Whether all words have the same beta."""
+    beta = urn.words.beta
+    return beta.size > 0 and bool((beta == beta[0]).all())
+
+
 def check_room(urn: Urn, counts: Counts) -> None:
     """Refuse what a state cannot hold: a word's count in a cluster is an int32 number of units."""
     held = np.bincount(

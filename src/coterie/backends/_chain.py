@@ -12,13 +12,7 @@ from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.kernels import summary
 from coterie.state import Assignment, State, from_assignment
-from coterie.urns import Urn
-
-
-def location_potential(urn: Urn, sums: npt.NDArray[np.float64]) -> float:
-    """sum_k kappa (sqrt(rho^2 + |S_k|^2) - rho)."""
-    kappa, rho = urn.location
-    return float(kappa * (np.sqrt(rho**2 + (sums**2).sum(axis=1)) - rho).sum())
+from coterie.urns import Urn, is_symmetric, potential
 
 
 class BaseChain:
@@ -33,9 +27,7 @@ class BaseChain:
 
     def _set_urn(self, urn: Urn) -> None:
         self.urn = urn
-        self.is_symmetric = urn.words.beta.size > 0 and bool(
-            (urn.words.beta == urn.words.beta[0]).all()
-        )
+        self.is_symmetric = is_symmetric(urn)
         self.table = np.zeros((summary.TABLE if self.is_symmetric else 0, 2))
         if self.is_symmetric:
             summary.fill_table(float(urn.words.beta[0]), urn.words.unit, self.table)
@@ -68,7 +60,7 @@ class BaseChain:
         urn, state = self.urn, self.state
         joint, given = (np.nan, np.nan) if urn.relations.promotion else self._word_terms()
         if state.sums.shape[1]:
-            joint += location_potential(urn, state.sums)
+            joint += float(potential(urn, state.sums).sum())
         if urn.relations.promotion or urn.seeds.weight.size:
             return joint, float(summary.words_given_labels(self.counts, urn, state))
         total = state.total[state.total > 0] * urn.words.unit

@@ -16,7 +16,7 @@ from coterie.kernels import _open, _promote, _tree, gibbs, layout
 from coterie.kernels._slots import BLOCK
 from coterie.kernels._work import Derived, Fixed, Scratch
 from coterie.state import Assignment, Renaming, State
-from coterie.urns import Urn
+from coterie.urns import Urn, is_located
 
 _LAYOUT = tuple(name for name in State._fields if name not in ("z", "flag", "id", "sums"))
 CHUNK_WORDS = 2_000_000  # ask `should_stop` after about this many words: some tenths of a second
@@ -134,7 +134,6 @@ class GibbsChain(BaseChain):
 def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
     """What follows from corpus and urn alone."""
     word_nats, is_long = _static(counts, urn)
-    none = np.zeros(0)
     fixed = Fixed(
         beta_stride=int(not symmetric),
         inv_beta=np.empty(counts.n_words),
@@ -143,17 +142,10 @@ def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
         seed_ends=np.zeros(urn.seeds.weight.size),
         cum_weight=np.zeros(counts.n_docs + 1, np.int64),
         pairs=_pairs(counts, urn),
-        norm=(counts.vectors.astype(np.float64) ** 2).sum(axis=1)
-        if is_located(counts, urn)
-        else none,
+        norm=_norms(counts.vectors) if is_located(counts, urn) else np.zeros(0),
     )
     gibbs.fill_fixed(counts, urn, fixed)
     return fixed
-
-
-def is_located(counts: Counts, urn: Urn) -> bool:
-    """Whether vectors count."""
-    return urn.location.kappa > 0.0 and counts.vectors.shape[1] > 0
 
 
 def make_derived(
@@ -293,6 +285,11 @@ def _moved_start(
     moved.rows[:, new] = start.rows[:, old]
     moved.post[:, 0] = renaming[start.post[:, 0]]
     return moved
+
+
+def _norms(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """|e|^2 of each vector, without a copy of all in double precision; exact in any order."""
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
 
 
 def _resized(array: npt.NDArray[Any], size: int, fill: int) -> npt.NDArray[Any]:

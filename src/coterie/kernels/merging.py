@@ -1,7 +1,7 @@
 """What the joint gains when two clusters become one: the words' part, for all pairs.
 
 Only words that both clusters hold matter, beside the totals. Counts come as a CSR over words: pointers,
-clusters and counts in units of `urn.words.unit`.
+clusters and counts in units of `urn.words.unit`. `table` has the first terms of `summary.fill_table`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.kernels._common import called, kernel, log_gamma
-
-TABLE = 4096  # values of ln Gamma(n + b) - ln Gamma(b) that are kept, where all words have one beta
-
-
-@kernel
-def fill_table(beta, unit, table):
-    """Equivalent to: table[n] = ln Gamma(n unit + beta) - ln Gamma(beta)."""
-    empty = log_gamma(beta)
-    for n in range(table.size):
-        table[n] = log_gamma(n * unit + beta) - empty
 
 
 @kernel
