@@ -216,10 +216,7 @@ def _write_folder(
 
 def _added(groups: Clustering) -> dict[str, Any]:
     """The columns added to the table."""
-    from coterie.clustering import ADDED
-
-    values = (groups.labels, groups.probability, groups.outlier_score)
-    return dict(zip(ADDED, values, strict=True))
+    return groups.added
 
 
 def _cluster_table(groups: Clustering) -> Any:
