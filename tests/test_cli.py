@@ -89,7 +89,15 @@ class TestFit:
             "run.json",
         }
         table = pl.read_csv(out / "table.csv")
-        assert table.columns == ["key", "body", "stars", "cluster", "probability", "outlier_score"]
+        assert table.columns == [
+            "key",
+            "body",
+            "stars",
+            "cluster",
+            "probability",
+            "outlier_score",
+            "trust",
+        ]
         assert table["body"].to_list() == texts()
         clusters = pl.read_csv(out / "clusters.csv")
         assert clusters["size"].sum() == 30
@@ -159,7 +167,7 @@ class TestFit:
         assert cli("fit", reviews, "--quiet", *FAST) == (0, "", "")
 
     def test_seed_and_settings_arrive(self, cli: Any, reviews: Path) -> None:
-        options = ["--n-clusters", "3", "--alpha", "0.2", "--beta", "0.3", "--seed", "7"]
+        options = ["--max-clusters", "3", "--alpha", "0.2", "--beta", "0.3", "--seed", "7"]
         more = ["--min-df", "2", "--max-df", "0.9", "--language", "none", "--max-time", "60"]
         facts = json.loads(cli("fit", reviews, "--json", *options, *more, *FAST).out)
         chosen = {s["name"]: s["value"] for s in facts["settings"]}
@@ -237,7 +245,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("option", "value", "said"),
         [
-            ("--n-clusters", "0", "--n-clusters must be a whole number of at least 1; got 0"),
+            ("--clusters", "0", "--clusters must be a whole number of at least 1; got 0"),
             ("--alpha", "-1", "--alpha must"),
             ("--beta", "nan", "--beta must"),
             ("--sweeps", "0", "--sweeps must"),

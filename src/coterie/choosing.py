@@ -13,6 +13,7 @@ from coterie.backends import get_backend
 from coterie.counts import Corpus
 from coterie.fitting import Fitted, Task
 from coterie.levels import Found
+from coterie.merging import MergeClusters
 from coterie.urns import changed
 
 FINER, TRIES = 4.0, 4  # beta is divided by so much, so often, until there are enough clusters
@@ -43,10 +44,15 @@ class Choice:
                 return self._compared(run, task)
             except KeyboardInterrupt:
                 self.notes.append("Interrupted while runs were compared: the first one is kept.")
-        if self.asked is None or n <= self.asked:
+        if self.asked is None:
             return run
         urn, assignment = levels.cut(task, run.urn, run.assignment, self.asked, run.key)
         return run._replace(urn=urn, assignment=assignment)
+
+    @property
+    def n_finest(self) -> int:
+        """Clusters before any cut."""
+        return 0 if self.finest is None else int(self.finest.assignment.open_slots.size)
 
     def kept(self, corpus: Corpus, fitted: Fitted) -> dict[str, Any]:
         """What the result needs to be cut elsewhere."""
@@ -87,6 +93,9 @@ class Choice:
         )
         return how
 
+    def _no_merging(self, task: Task) -> list[Any]:
+        return [step for step in task.plan.steps if not isinstance(step, MergeClusters)]
+
     def _enough(self, run: sampler.Run, task: Task) -> tuple[sampler.Run, Task]:
         """Another run with a smaller beta, again and again, where there are too few clusters."""
         assert self.asked is not None
@@ -96,14 +105,16 @@ class Choice:
             words = task.urn.words
             task = task._replace(
                 urn=changed(task.urn, beta=words.beta / FINER, beta_sum=words.beta_sum / FINER),
-                plan=task.plan._replace(checkpoint=None),
+                plan=task.plan._replace(checkpoint=None, steps=self._no_merging(task)),
             )
             run = sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend))
         n = int(run.assignment.open_slots.size)
         if n < self.asked:
+            urn, now = levels.divided(task, run.urn, run.assignment, self.asked, run.key)
+            run = run._replace(urn=urn, assignment=now)
             self.notes.append(
-                f"Only {counted(n, 'cluster')} can be told apart, fewer than the {self.asked} of "
+                f"Only {counted(n, 'cluster')} can be told apart; to make {self.asked}, as "
                 + parameter("n_clusters")
-                + "."
+                + " asks, the largest ones were divided."
             )
         return run, task

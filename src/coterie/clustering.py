@@ -31,6 +31,7 @@ from coterie.trace import Trace
 
 ADDED = ("cluster", "probability", "outlier_score", "trust")  # columns of the table
 N_WORDS, N_EXAMPLES = 10, 3
+DOUBT = 0.4  # clusters whose trust is lower are doubtful
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -319,9 +320,14 @@ class Clustering:
             *self.notes,
             f"Chosen: {chosen}.",
         ]
+        sure = self.cluster_trust
+        if (sure >= 0.0).any():
+            trusted = f"{int((sure >= DOUBT).sum())} of {counted(self.n_clusters, 'cluster')}"
+            lines.append(
+                f"Several runs agree on {trusted}; doubt those whose trust is below {DOUBT}."
+            )
         lines.append(
-            "For fewer, broader clusters, use a larger beta (2 or 5 times) or a smaller n_clusters."
-            " For more, finer clusters, use a smaller beta."
+            "For fewer or more clusters, use at(n), or n_clusters=n when you cluster the texts again."
         )
         return "\n".join(str(printable(line)) for line in lines)
 

@@ -37,10 +37,10 @@ def about_seeds(seeds: EncodedSeeds) -> list[str]:
     ]
 
 
-def about_cap(fitted: fitting.Fitted, task: fitting.Task) -> list[str]:
+def about_cap(n_clusters: int, task: fitting.Task) -> list[str]:
     """A note if nearly all clusters that were allowed are in use."""
     n_seeds, cap = task.urn.seeds.weight.size, task.urn.sizes.cap
-    found, room = fitted.model.n_clusters - n_seeds, cap - n_seeds
+    found, room = n_clusters - n_seeds, cap - n_seeds
     if cap == NO_CAP or found < 0.9 * room:
         return []
     beside = " beside the seeds" if n_seeds else ""

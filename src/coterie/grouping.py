@@ -222,8 +222,8 @@ def cluster(
         on_settle=lambda: enter("settling"),
         then=lambda run: chosen(run, task),
     )
-    if chosen.found is None:
-        notes += explaining.about_cap(fitted, task)
+    if n_clusters is None:
+        notes += explaining.about_cap(chosen.n_finest or fitted.model.n_clusters, task)
     notes += chosen.notes
     promotes = fitted.run.urn.relations.promotion
     return Clustering(

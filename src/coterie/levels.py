@@ -30,7 +30,8 @@ REFINE, REFINE_SAMPLE = 6, 4  # sweeps after a cut: of all texts, of the sample
 GROWTH = 1.3  # from one level to the next
 ENOUGH = 0.74  # agreement of which more counts for a level, and less against it
 NEARLY = 0.9  # a finer level is taken if its score is at least this share of the best
-FEW, SURE = 4, 0.95  # levels of fewer groups are taken only if the runs agree so well
+PERFECT = 1.1  # what the agreement is seen against: near 1, little more of it counts much
+FEW, SURE = 5, 0.95  # three or four groups are taken only if the runs agree so well on them
 PRIOR = 0.1  # alpha of a fixed number of groups cut from a process
 
 Ints = npt.NDArray[np.int64]
@@ -107,6 +108,41 @@ def _exact(options: SamplerOptions) -> str:
     return options.sampler if options.sampler in ("gibbs", "blocked") else "auto"
 
 
+def divided(
+    task: Task, urn: Urn, assignment: Assignment, n: int, key: int
+) -> tuple[Urn, Assignment]:
+    """Exactly n groups of an assignment with fewer: the largest one in two parts, again and again."""
+    labels, n_seeds = assignment.labels.copy(), urn.seeds.weight.size
+    while True:
+        found = labels[labels >= n_seeds]
+        size = np.bincount(found, minlength=int(labels.max()) + 1)
+        if np.count_nonzero(size) + n_seeds >= n or size.max() < 2:
+            break
+        docs = np.flatnonzero(labels == size.argmax())
+        labels[docs[_half(task, urn, docs, key)]] = size.size
+    urn = with_cap(urn, n)
+    return urn, from_labels(task.counts, urn, _packed(labels, n_seeds)).assignment
+
+
+def _half(task: Task, urn: Urn, docs: Ints, key: int) -> npt.NDArray[np.bool_]:
+    """Which of these documents to part from the others; every other one, if they are all alike."""
+    counts = part(task.counts, docs)
+    none = changed(with_cap(urn, 2), **_NO_SEEDS)
+    options = task.plan.options._replace(sampler=_exact(task.plan.options))
+    plan = sampler.Plan(REFINE, "random", key, options)
+    labels = _run(task._replace(counts=counts), none, plan).assignment.labels
+    apart = labels != labels[0]
+    return np.asarray(apart if apart.any() else np.arange(docs.size) % 2 == 1)
+
+
+_NO_SEEDS = {
+    "seed_weight": np.zeros(0),
+    "seed_ptr": np.zeros(1, np.int64),
+    "seed_word": np.zeros(0, np.int32),
+    "seed_count": np.zeros(0, np.int32),
+}
+
+
 def with_cap(urn: Urn, n: int) -> Urn:
     """The urn of exactly n groups: none can open beside them."""
     if urn.sizes.cap < NO_CAP:
@@ -170,7 +206,7 @@ def find(
     best = choose(tried, agreed, entropy) if asked is None else 0
     n = asked if asked is not None else (main.finest if tried[best] == finest else tried[best])
     levels = _levels(main, run, tried, agreed)
-    if n < main.finest:
+    if n < main.finest or asked is not None:
         urn, assignment = _refined(task, main, n, run.key, REFINE)
         run = run._replace(urn=urn, assignment=assignment)
     trust = _trust(run.assignment.labels, docs, labels[best][1:])
@@ -178,15 +214,16 @@ def find(
 
 
 def choose(tried: Sequence[int], agreed: Sequence[float], entropy: Sequence[float]) -> int:
-    """The level that says most on which the runs agree: entropy x (agreement - ENOUGH).
+    """The level that says most on which the runs agree.
 
-    Of levels that are nearly as good, it is the finest. Where none reaches ENOUGH, the level is taken
-    that they agree on best. Levels of two or three groups must be agreed on nearly perfectly: texts
-    often fall into two or three parts that say little.
+    Its score is entropy x (agreement - ENOUGH) / (PERFECT - agreement). Of levels that are nearly as
+    good, it is the finest. Where none reaches ENOUGH, the level is taken that they agree on best. Three or
+    four groups must be agreed on nearly perfectly, and two are never enough: all texts fall into some
+    broad parts that say little.
     """
-    agreement = np.array(agreed)
-    fits = (np.array(tried) >= FEW) | (agreement >= SURE) | (np.array(tried) == max(tried))
-    score = np.array(entropy) * (agreement - ENOUGH)
+    n, agreement = np.array(tried), np.array(agreed)
+    fits = (n >= FEW) | ((agreement >= SURE) & (n > 2)) | (n == n.max())
+    score = np.array(entropy) * (agreement - ENOUGH) / (PERFECT - agreement)
     if not (score[fits] > 0.0).any():
         score = np.maximum(agreement, 0.0)
     best = score[fits].max()
