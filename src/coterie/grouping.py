@@ -28,7 +28,7 @@ from coterie.locating import Embedding
 from coterie.merging import MergeClusters
 from coterie.sampler import Event, Run
 from coterie.seeds import EncodedSeeds, Seeds, read
-from coterie.text import readers
+from coterie.text import readers, stopping
 from coterie.text.vectorize import Vectorizer
 from coterie.urns import NO_CAP
 
@@ -83,6 +83,7 @@ def cluster(
     sampler: str = "auto",
     tokenizer: Any = None,
     language: str | None = "auto",
+    stop_words: Any = "auto",
     min_df: int | float | str = "auto",
     max_df: int | float | str = "auto",
     tie_duplicates: bool = True,
@@ -137,7 +138,10 @@ def cluster(
     tokenizer : Tokenizer or CountVectorizer-like object
         How texts are split into words. The default detects the language.
     language : str
-        A two-letter code, used to keep stop words out of names and for lemmas. Detected by default.
+        A two-letter code, which decides the stop words and the lemmas. Detected by default.
+    stop_words : "auto", None, list of str or path
+        Words to leave out. "auto": those of the language that say nothing about the subject, such as
+        articles, pronouns and prepositions. A file holds one word per line.
     min_df, max_df : int, share or "auto"
         Leave out words that occur in fewer texts than min_df, or in more texts than max_df.
     tie_duplicates : bool
@@ -173,6 +177,7 @@ def cluster(
     estimator = _estimator(given)
     topics = _topics(estimator, seeds, seed_weight)  # a mistake in them shows before a file is read
     source = _embedder(estimator, model is None)
+    stop_words = stopping.asked(stop_words)
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
@@ -182,7 +187,14 @@ def cluster(
         embedding, vectors = Embedding.of_texts(source, rows.texts)
         enter("words")
     vectorizer, corpus, notes = Vectorizer.learn(
-        rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors
+        rows.texts,
+        tokenizer,
+        language,
+        min_df,
+        max_df,
+        estimator.tie_duplicates,
+        vectors,
+        stop_words,
     )
     if source is None and _is_auto(embedder) and model is None:
         notes.append(f"Words only: the sampler {sampler!r} cannot use vectors of the texts.")

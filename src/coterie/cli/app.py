@@ -175,6 +175,14 @@ def fit(
             help="Language of the stop words, such as en or de; auto detects it, none turns it off."
         ),
     ] = "auto",
+    stop_words: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Words to leave out: a file with one word per line, auto (articles, pronouns and the"
+            " like of the language) or none.",
+        ),
+    ] = "auto",
     min_df: Annotated[
         str,
         typer.Option(
@@ -242,6 +250,7 @@ def fit(
                 "kappa": kappa,
                 "checkpoint": checkpoint,
                 "language": language,
+                "stop_words": stop_words,
                 "min_df": min_df,
                 "max_df": max_df,
                 "encoding": encoding,

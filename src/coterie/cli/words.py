@@ -21,6 +21,7 @@ _OPTIONS = {
     "kappa": ("--kappa", "N"),
     "checkpoint": ("--checkpoint", "FILE"),
     "language": ("--language", "CODE"),
+    "stop_words": ("--stop-words", "FILE"),
     "min_df": ("--min-df", "N"),
     "max_df": ("--max-df", "N"),
     "encoding": ("--encoding", "NAME"),
