@@ -192,7 +192,7 @@ class TestSmallAndOdd:
         said = cli("fit", "a.csv", *FAST)
         assert "is not UTF-8" in said.out
         assert "--encoding" in said.out
-        assert "café crème" in Path("a.coterie/table.csv").read_text(encoding="utf-8")
+        assert "café crème" in Path("a.coterie/table.csv").read_text(encoding="latin-1")
 
     def test_hostile_texts_do_nothing_in_the_terminal(self, cli: Any, tmp_path: Path) -> None:
         bad = f"[bold red]x[/nonsense] :smile: \x07 {ESCAPE} {OVERRIDE}"
@@ -231,8 +231,8 @@ class TestRefusals:
         refused(cli("fit", "-"), "standard input is empty")
 
     def test_an_unknown_kind(self, cli: Any) -> None:
-        Path("a.xlsx").write_bytes(b"PK")
-        refused(cli("fit", "a.xlsx"), "a.xlsx", ".csv")
+        Path("a.docx").write_bytes(b"PK")
+        refused(cli("fit", "a.docx"), "a.docx", ".csv", ".xlsx")
 
     @pytest.mark.parametrize(
         ("option", "value", "said"),
@@ -253,7 +253,7 @@ class TestRefusals:
         assert not Path("reviews.coterie").exists()
 
     def test_misuse(self, cli: Any, reviews: Path) -> None:
-        for wrong in (["fit"], ["fit", reviews, "--n-clusters", "many"], ["fi"], ["fit", "a", "b"]):
+        for wrong in (["fit"], ["fit", reviews, "--n-clusters", "many"], ["fi"]):
             assert cli(*wrong).code == 2
 
     def test_debug_shows_where(self, reviews: Path) -> None:

@@ -314,7 +314,7 @@ class Clustering:
                 "settings": [list(s) for s in self.settings],
                 "agreement": self.agreement,
                 "seconds": self.seconds,
-                "column": None if self.rows.column is None else str(self.rows.column),
+                "column": self.rows.saved_column,
                 "ids": self.rows.id_column,
                 "embedder": None if self.embedding is None else self.embedding.identity,
             },

@@ -68,7 +68,7 @@ MODEL_DECIDES: dict[str, Any] = {
 
 def cluster(
     data: Any,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     *,
     id: str | None = None,
     model: BaseMixture | None = None,
@@ -101,10 +101,12 @@ def cluster(
     Parameters
     ----------
     data : path, list of str, pandas or polars Series or DataFrame, or an open file
-        A csv, tsv, jsonl or parquet file, a txt file with one text per line, or a folder of txt files;
-        may be gzipped.
-    text : str
-        The column that holds the texts. Not needed if there is one obvious candidate.
+        A csv, tsv, xlsx, jsonl or parquet file, a txt file with one text per line, or a folder of txt
+        files; may be gzipped. A pattern such as "tickets-*.csv" or a list of `Path` objects is read as
+        one table.
+    text : str or list of str
+        The column that holds the texts, or several to read as one. Not needed if there is one obvious
+        candidate.
     id : str
         The column that identifies the rows.
     model : GSDMM, GSDPMM, TSDPMM, GPUDMM or XDMM

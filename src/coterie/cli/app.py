@@ -33,14 +33,16 @@ class Format(StrEnum):
     tsv = "tsv"
     jsonl = "jsonl"
     parquet = "parquet"
+    xlsx = "xlsx"
 
 
-File = Annotated[
-    str,
+Files = Annotated[
+    list[str],
     typer.Argument(
         metavar="FILE",
-        help="A .csv, .tsv, .jsonl, .json or .parquet file, or a .txt file with one text per line; may"
-        " be gzipped. Or a folder of .txt files, or - for standard input.",
+        help="A .csv, .tsv, .xlsx, .jsonl, .json or .parquet file, or a .txt file with one text per line;"
+        " may be gzipped. Or a folder of .txt files, or - for standard input. Several files, or a pattern"
+        " such as 'tickets-*.csv', are read as one table.",
     ),
 ]
 Model = Annotated[
@@ -52,7 +54,10 @@ Model = Annotated[
 Text = Annotated[
     str | None,
     typer.Option(
-        "--text", "-t", metavar="COLUMN", help="The column with the texts. Default: detected."
+        "--text",
+        "-t",
+        metavar="COLUMN",
+        help="The column with the texts, or several to read as one: title,body. Default: detected.",
     ),
 ]
 Encoding = Annotated[
@@ -103,7 +108,7 @@ def first_page(
     " second one stops it.",
 )
 def fit(
-    file: File,
+    files: Files,
     text: Text = None,
     id: Annotated[
         str | None,
@@ -116,7 +121,7 @@ def fit(
             "-o",
             metavar="OUT",
             help="A folder for the table, clusters.csv, report.html and model/. If OUT ends in .csv,"
-            " .tsv, .jsonl or .parquet, only the table is written, to that file; - writes it to"
+            " .tsv, .xlsx, .jsonl or .parquet, only the table is written, to that file; - writes it to"
             " standard output. Default: the name of FILE with .coterie, in the current folder.",
         ),
     ] = None,
@@ -229,7 +234,7 @@ def fit(
         from coterie.cli import fit as command
 
         command.run(
-            file,
+            files,
             out,
             format=None if format is None else format.value,
             model=model,
@@ -267,7 +272,7 @@ def fit(
 )
 def predict(
     model: Model,
-    file: File,
+    files: Files,
     text: Text = None,
     out: Annotated[
         str,
@@ -275,7 +280,7 @@ def predict(
             "--out",
             "-o",
             metavar="OUT",
-            help="A .csv, .tsv, .jsonl or .parquet file, or - for standard output (as csv).",
+            help="A .csv, .tsv, .xlsx, .jsonl or .parquet file, or - for standard output (as csv).",
         ),
     ] = "-",
     embedder: Annotated[
@@ -297,7 +302,7 @@ def predict(
 
         command.run(
             model,
-            file,
+            files,
             text,
             out,
             encoding,

@@ -15,6 +15,7 @@ from coterie.cli.finishing import finishing
 from coterie.cli.places import Place
 from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
+from coterie.text import writing
 
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
@@ -28,10 +29,11 @@ _DEFAULT_TYPES = {
     ".json": "jsonl",
 }
 _DEFAULT_TYPES |= {".parquet": "parquet", ".pq": "parquet"}
+_DEFAULT_TYPES |= dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "xlsx")
 
 
 def run(
-    file: str,
+    files: list[str],
     out: str | None,
     *,
     format: str | None,
@@ -43,6 +45,7 @@ def run(
     options: dict[str, Any],
 ) -> None:
     """Check the options, cluster, write the results and print a summary."""
+    file = sources.given(files)
     sources.check_file(file)
     given = _python_values(options)
     target = out if out is not None else f"{sources.stem_of(file)}.coterie"
@@ -67,7 +70,7 @@ def run(
                 summary.show(groups, facts, to_stderr=target == "-")
 
 
-def _cluster(file: str, given: dict[str, Any], stages: Stages) -> Clustering:
+def _cluster(file: str | list[Path], given: dict[str, Any], stages: Stages) -> Clustering:
     stages.enter("starting")
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
@@ -117,12 +120,12 @@ def _check_printing(target: str, format: str | None, as_json: bool) -> None:
         raise InvalidInput("--json and -o - both write to standard output. Use only one of them.")
     if target == "-" or as_json:
         streams.check_output("the result")
-    if target == "-" and format == "parquet" and sys.stdout.isatty():
-        raise InvalidInput("A parquet file cannot be printed in a terminal. Name a file with -o.")
+    if target == "-" and format in ("parquet", "xlsx") and sys.stdout.isatty():
+        raise InvalidInput(f"The format {format} cannot be printed. Name a file with -o.")
 
 
 def _outputs(
-    file: str,
+    file: str | list[Path],
     target: str,
     format: str | None,
     model: Path | None,
@@ -132,6 +135,7 @@ def _outputs(
     """The outputs to write, by the options that name them."""
     outputs = {}
     if target != "-":
+        places.check_ending(target)
         kind = places.kind_of(target)
         if kind is not None and format not in (None, kind):
             raise InvalidInput(f"--format {format} does not match the file name {target}.")
@@ -145,8 +149,9 @@ def _outputs(
     return outputs
 
 
-def default_type(file: str) -> str:
+def default_type(file: str | list[Path]) -> str:
     """The default file type of the table for an input file."""
+    file = str(file[0]) if isinstance(file, list) else file
     suffixes = [s.lower() for s in Path(file).suffixes if s.lower() not in (".gz", ".gzip")]
     return _DEFAULT_TYPES.get(suffixes[-1], "csv") if suffixes else "csv"
 
@@ -202,7 +207,8 @@ def _write_folder(
         if "model" not in elsewhere:
             groups.save(fresh / names["model"])
         tables.write_table(groups.rows, _added(groups), fresh / names["table"], kind)
-        _cluster_table(groups).write_csv(fresh / names["clusters"])
+        clusters = writing.frame_bytes(_cluster_table(groups), "csv", groups.rows.dialect)
+        (fresh / names["clusters"]).write_bytes(clusters)
 
     def seal(fresh: Path, final: Path) -> None:
         paths.update({"folder": str(final)}, **{n: str(final / at) for n, at in names.items()})
@@ -232,7 +238,7 @@ def _cluster_table(groups: Clustering) -> Any:
     for i in range(max(map(len, examples), default=0)):
         texts = [row[i] if i < len(row) else None for row in examples]
         columns.append(series(f"example_{i + 1}", texts))
-    return tables.without_formulas(flat.with_columns(columns))
+    return flat.with_columns(columns)
 
 
 def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -23,7 +24,17 @@ ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "xlsx",
 }
+# file types that people may expect, so that none of these names becomes a folder by surprise
+_NO_FOLDERS = frozenset(
+    re.split(
+        " ",
+        ".xls .xlsm .xlsb .ods .json .txt .text .html .htm .gz .zip .pdf .doc .docx .xml .yaml .yml"
+        " .feather .arrow .db .sqlite .md .tab",
+    )
+)
 RUN = "run.json"
 MADE_BY = "coterie fit"
 _OURS = {RUN, "clusters.csv", "report.html", "model", *(f"table{ending}" for ending in ENDINGS)}
@@ -34,6 +45,16 @@ _KEPT = "it is only replaced with --force"
 def kind_of(path: str) -> str | None:
     """The file type of a table, from the ending of its path; None if it has no such ending."""
     return ENDINGS.get(Path(path).suffix.lower())
+
+
+def check_ending(path: str) -> None:
+    """Refuse an output that looks like a file of a type that coterie cannot write."""
+    ending = Path(path).suffix.lower()
+    if ending in _NO_FOLDERS and not Path(path).is_dir():
+        raise InvalidInput(
+            f"coterie cannot write a table as {ending} ({path}). Use {', '.join(ENDINGS)} for the table"
+            " alone, or a name without such an ending for a folder with everything."
+        )
 
 
 class Place:
@@ -110,13 +131,13 @@ class Place:
         )
 
 
-def for_file(target: Path, force: bool, source: str = "") -> Place:
+def for_file(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     """The output path of a table or a report."""
     _check_source(target, source)
     return Place(target, lambda path: _disk.no_file(path) or ("" if force else _KEPT))
 
 
-def for_run(target: Path, force: bool, source: str = "") -> Place:
+def for_run(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     """The output folder of `coterie fit`."""
     _check_source(target, source)
     return Place(target, lambda path: _no_run(path, force))
@@ -152,8 +173,11 @@ def check_apart(outputs: dict[str, Place]) -> None:
         seen.append((option, real))
 
 
-def _check_source(target: Path, source: str) -> None:
-    if source not in ("", "-") and _same(target, Path(source)):
+def _check_source(target: Path, source: str | list[Path]) -> None:
+    files = (
+        source if isinstance(source, list) else [Path(source)] if source not in ("", "-") else []
+    )
+    if any(_same(target, file) for file in files):
         raise InvalidInput(f"{target} is the input file. Choose another output.")
 
 

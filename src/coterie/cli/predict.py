@@ -36,7 +36,7 @@ class Prediction(NamedTuple):
 
 def run(
     model: Path,
-    file: str,
+    files: list[str],
     text: str | None,
     out: str,
     encoding: str | None,
@@ -49,6 +49,7 @@ def run(
 ) -> None:
     """Check the options, predict, write the table and print a summary."""
     sources.model_folder(model)
+    file = sources.given(files)
     sources.check_file(file)
     place = None
     if out != "-":
@@ -74,7 +75,11 @@ def run(
 
 
 def _predict(
-    groups: Clustering, file: str, text: str | None, encoding: str | None, header: bool | None
+    groups: Clustering,
+    file: str | list[Path],
+    text: str | None,
+    encoding: str | None,
+    header: bool | None,
 ) -> Prediction:
     rows = _read(file, text, groups.rows.column, encoding, header)
     corpus = groups.encode(rows.texts)
@@ -108,7 +113,11 @@ def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
 
 
 def _read(
-    file: str, text: str | None, before: str | None, encoding: str | None, header: bool | None
+    file: str | list[Path],
+    text: str | None,
+    before: Any,
+    encoding: str | None,
+    header: bool | None,
 ) -> Rows:
     """Read the rows; without --text, from the column the model was fitted on, if the file has it."""
     from coterie.text import readers
