@@ -24,6 +24,7 @@ TOPICS = (
 )
 ESCAPE, OVERRIDE = "\x1b[31mred", "\u202egnp.exe"
 FAST = ("--sweeps", "6")
+ADDED = ("cluster", "name", "probability", "outlier_score")
 
 
 class Said(NamedTuple):
@@ -89,7 +90,7 @@ class TestFit:
             "run.json",
         }
         table = pl.read_csv(out / "table.csv")
-        assert table.columns == ["key", "body", "stars", "cluster", "probability", "outlier_score"]
+        assert table.columns == ["key", "body", "stars", *ADDED]
         assert table["body"].to_list() == texts()
         clusters = pl.read_csv(out / "clusters.csv")
         assert clusters["size"].sum() == 30
@@ -341,7 +342,7 @@ class TestModels:
         table = pl.read_csv(fitted / "table.csv")
         assert rows["cluster"].to_list() == table["cluster"].to_list()
         assert rows["probability"].to_list() == pytest.approx(table["probability"].to_list())
-        assert rows.columns == ["key", "body", "stars", "cluster", "name", "probability"]
+        assert rows.columns == ["key", "body", "stars", *ADDED]
 
     def test_predict_to_a_file_and_as_json(self, cli: Any, fitted: Path) -> None:
         new = b"oven dough bread\nquite unheard of\n"

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _sentence, fitting, io, metrics
+from coterie import _sentence, fitting, io, metrics, naming
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie._sentence import counted
 from coterie.counts import Corpus
-from coterie.describing import cluster_names, most_typical
+from coterie.describing import most_typical
 from coterie.errors import InvalidInput
 from coterie.locating import Embedding, restored
 from coterie.model import Model
@@ -28,7 +28,7 @@ from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 from coterie.trace import Trace
 
-ADDED = ("cluster", "probability", "outlier_score")  # columns of the table
+ADDED = ("cluster", "name", "probability", "outlier_score")  # columns of the table
 N_WORDS, N_EXAMPLES = 10, 3
 
 Floats = npt.NDArray[np.float64]
@@ -91,6 +91,7 @@ class Clustering:
     )  # rows x words, sparse: which words promote others
     embedding: Embedding | None = field(default=None, repr=False)  # None: words only
     stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
+    given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
 
     @property
     def n_clusters(self) -> int:
@@ -104,9 +105,25 @@ class Clustering:
 
     @cached_property
     def table(self) -> Any:
-        """Your rows with `cluster`, `probability` and `outlier_score` added, as the same type of table."""
-        values = (self.labels, self.probability, self.outlier_score)
-        return self.rows.with_columns(dict(zip(ADDED, values, strict=True)))
+        """Your rows with cluster, name, probability and outlier_score added, as the same type of table."""
+        return self.rows.with_columns(self.added)
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The columns that are added to your rows."""
+        return self._columns(self.labels, self.probability, self.outlier_score)
+
+    def added_to(self, texts: list[str]) -> dict[str, Any]:
+        """The same columns for new texts."""
+        corpus = self.encode(texts)
+        labels = corpus.per_row(self.model.predict(corpus.counts), -1)
+        probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
+        score = corpus.per_row(self.model.outlier_scores(corpus.counts), np.nan)
+        return self._columns(labels, probability, score)
+
+    def _columns(self, labels: Labels, probability: Floats, score: Floats) -> dict[str, Any]:
+        names = [self.names[k] if k >= 0 else "" for k in labels.tolist()]
+        return dict(zip(ADDED, (labels, names, probability, score), strict=True))
 
     @cached_property
     def probability(self) -> Floats:
@@ -120,9 +137,8 @@ class Clustering:
 
     @cached_property
     def names(self) -> list[str]:
-        """A unique name for each cluster: the name of its seed, or its most distinctive words."""
-        words = [[word for word, _ in row] for row in self.top_words(N_WORDS)]
-        return cluster_names(self.model.seeds, words, self.vectorizer.name_stop_words)
+        """A unique name for each cluster: the name of its seed, or its most telling phrase."""
+        return naming.names_of(self) if self.given_names is None else naming.Names(self.given_names)
 
     @cached_property
     def coherence(self) -> list[float]:
@@ -245,6 +261,16 @@ class Clustering:
 
         return html.Picture(html.render_map(data.page(self, None)))
 
+    def write(self, path: str | os.PathLike[str], per_group: bool = False) -> Path:
+        """Write the table to a .csv, .tsv, .jsonl, .parquet or .xlsx file, by its ending.
+
+        An .xlsx file has a second sheet with the clusters, and with `per_group` a sheet per group.
+        """
+        from coterie import exporting
+
+        exporting.write(self, Path(path), per_group)
+        return Path(path)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything to a folder that `coterie.load` opens. It contains no code and no pickle."""
         io.save(path, self._saved())
@@ -314,6 +340,7 @@ class Clustering:
                 "settings": [list(s) for s in self.settings],
                 "agreement": self.agreement,
                 "seconds": self.seconds,
+                "names": list(self.names),
                 "column": self.rows.saved_column,
                 "ids": self.rows.id_column,
                 "embedder": None if self.embedding is None else self.embedding.identity,
@@ -353,6 +380,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             corpus=saved.corpus,
             promoting=saved.promoting,
             embedding=restored(saved.model.mean, fitted.get("embedder")),
+            given_names=naming.checked(fitted.get("names"), saved.model.n_clusters),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None

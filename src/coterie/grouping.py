@@ -171,7 +171,7 @@ def cluster(
     >>> import coterie
     >>> groups = coterie.cluster(["red apple pie", "apple pie recipe", "fast car race", "car race"])
     >>> groups.table.columns
-    ['text', 'cluster', 'probability', 'outlier_score']
+    ['text', 'cluster', 'name', 'probability', 'outlier_score']
     """
     began = time.perf_counter()
     given = dict(locals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +12,18 @@ import typer
 
 from coterie.cli import ABOUT, COMMANDS
 from coterie.cli.exits import BROKEN_PIPE, INTERRUPTED, PROBLEM, End
+from coterie.cli.options import (
+    Debug,
+    Encoding,
+    Files,
+    Force,
+    Format,
+    Header,
+    Json,
+    Model,
+    Quiet,
+    Text,
+)
 from coterie.cli.words import in_terms_of_options, printable
 from coterie.errors import CoterieError
 
@@ -24,58 +35,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # brackets in our help are not markup
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Format(StrEnum):
-    """File types for the table."""
-
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    xlsx = "xlsx"
-
-
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help="A .csv, .tsv, .xlsx, .jsonl, .json or .parquet file, or a .txt file with one text per line;"
-        " may be gzipped. Or a folder of .txt files, or - for standard input. Several files, or a pattern"
-        " such as 'tickets-*.csv', are read as one table.",
-    ),
-]
-Model = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL", help="The folder written by `coterie fit`, or the model folder in it."
-    ),
-]
-Text = Annotated[
-    str | None,
-    typer.Option(
-        "--text",
-        "-t",
-        metavar="COLUMN",
-        help="The column with the texts, or several to read as one: title,body. Default: detected.",
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Encoding of FILE, such as latin-1. Default: detected."),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        show_default=False,
-        help="Whether the first line of a csv or tsv file holds column names. Default: detected.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the output of an earlier run.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -218,6 +177,14 @@ def fit(
         Format | None,
         typer.Option("--format", help="File type of the table. Default: that of OUT or FILE."),
     ] = None,
+    per_group: Annotated[
+        bool,
+        typer.Option(
+            "--per-group",
+            help="Also write the rows of each group to a file of their own, in OUT/groups; in an .xlsx"
+            " file, to a sheet.",
+        ),
+    ] = False,
     model: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save the model here instead of in OUT.")
     ] = None,
@@ -242,6 +209,7 @@ def fit(
             force=force,
             as_json=json,
             quiet=quiet,
+            per_group=per_group,
             options={
                 "text": text,
                 "id": id,
@@ -268,7 +236,7 @@ def fit(
 
 @app.command(
     help=COMMANDS["predict"],
-    epilog="The columns cluster, name and probability are added to your table.",
+    epilog="The columns cluster, name, probability and outlier_score are added to your table.",
 )
 def predict(
     model: Model,

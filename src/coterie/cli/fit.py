@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coterie import exporting
 from coterie._version import __version__
 from coterie.cli import places, sources, streams, summary, tables
 from coterie.cli.finishing import finishing
@@ -42,6 +43,7 @@ def run(
     force: bool,
     as_json: bool,
     quiet: bool,
+    per_group: bool = False,
     options: dict[str, Any],
 ) -> None:
     """Check the options, cluster, write the results and print a summary."""
@@ -51,6 +53,10 @@ def run(
     target = out if out is not None else f"{sources.stem_of(file)}.coterie"
     _check_printing(target, format, as_json)
     outputs = _outputs(file, target, format, model, report, force)
+    if per_group and (target == "-" or places.kind_of(target) not in (None, "xlsx")):
+        raise InvalidInput(
+            "--per-group writes several tables. Let -o name a folder or an .xlsx file."
+        )
     stages = Stages(quiet)
     with finishing(list(outputs.values()), lambda: stages.n_sweeps > 0):
         with ExitStack() as held:
@@ -59,13 +65,13 @@ def run(
             held.callback(stages.close)
             groups = _cluster(file, given, stages)
             kind = format or places.kind_of(target) or default_type(file)
-            paths = _write(groups, outputs, kind, stages, sources.stem_of(file))
+            paths = _write(groups, outputs, kind, stages, sources.stem_of(file), per_group)
         facts = _facts(groups, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
             if as_json:
                 sys.stdout.write(json.dumps(facts) + "\n")
             elif target == "-":
-                tables.print_table(groups.rows, _added(groups), format)
+                tables.print_table(groups.rows, groups.added, format)
             if not quiet and not as_json:
                 summary.show(groups, facts, to_stderr=target == "-")
 
@@ -83,7 +89,7 @@ def _cluster(file: str | list[Path], given: dict[str, Any], stages: Stages) -> C
 
     groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
     stages.enter("describing")
-    _ = _added(groups), groups.clusters
+    _ = groups.added, groups.clusters
     return groups
 
 
@@ -157,7 +163,12 @@ def default_type(file: str | list[Path]) -> str:
 
 
 def _write(
-    groups: Clustering, outputs: dict[str, Place], kind: str, stages: Stages, title: str
+    groups: Clustering,
+    outputs: dict[str, Place],
+    kind: str,
+    stages: Stages,
+    title: str,
+    per_group: bool,
 ) -> dict[str, str]:
     """Write all outputs, OUT last and in one step; return their paths."""
     out, model, report = (outputs.get(option) for option in ("-o", "--model", "--report"))
@@ -172,13 +183,19 @@ def _write(
         stages.enter("writing")
     elif places.kind_of(str(out.target)) is not None:
         stages.enter("writing")
-        table = out.write(
-            lambda fresh: tables.write_table(groups.rows, _added(groups), fresh, kind)
-        )
+        table = out.write(lambda fresh: tables.write_table(groups.rows, groups.added, fresh, kind))
         paths["table"] = str(table)
     else:
-        paths = _write_folder(groups, out, paths, kind, stages, title)
+        paths = _write_folder(groups, out, paths, kind, stages, title, per_group)
     return paths
+
+
+def _write_table(groups: Clustering, path: Path, kind: str, per_group: bool) -> None:
+    """Write the table; a workbook holds the clusters, too."""
+    if kind == "xlsx":
+        path.write_bytes(exporting.table_bytes(groups, kind, per_group))
+    else:
+        tables.write_table(groups.rows, groups.added, path, kind)
 
 
 def _write_folder(
@@ -188,6 +205,7 @@ def _write_folder(
     kind: str,
     stages: Stages,
     title: str,
+    per_group: bool,
 ) -> dict[str, str]:
     """Write the folder OUT with everything not written `elsewhere`; return the paths."""
     names = {
@@ -206,8 +224,12 @@ def _write_folder(
         stages.enter("writing")
         if "model" not in elsewhere:
             groups.save(fresh / names["model"])
-        tables.write_table(groups.rows, _added(groups), fresh / names["table"], kind)
-        clusters = writing.frame_bytes(_cluster_table(groups), "csv", groups.rows.dialect)
+        _write_table(groups, fresh / names["table"], kind, per_group and kind == "xlsx")
+        if per_group and kind != "xlsx":
+            (fresh / places.GROUPS).mkdir()
+            for name, content in exporting.files(groups, kind):
+                (fresh / places.GROUPS / name).write_bytes(content)
+        clusters = writing.frame_bytes(exporting.clusters(groups), "csv", groups.rows.dialect)
         (fresh / names["clusters"]).write_bytes(clusters)
 
     def seal(fresh: Path, final: Path) -> None:
@@ -218,27 +240,6 @@ def _write_folder(
 
     out.write(fill, seal)
     return paths
-
-
-def _added(groups: Clustering) -> dict[str, Any]:
-    """The columns added to the table."""
-    from coterie.clustering import ADDED
-
-    values = (groups.labels, groups.probability, groups.outlier_score)
-    return dict(zip(ADDED, values, strict=True))
-
-
-def _cluster_table(groups: Clustering) -> Any:
-    """The clusters as a flat table: words in one cell, one column per example."""
-    clusters = groups.clusters
-    flat = clusters.drop("words", "examples")
-    series = type(clusters["name"])
-    examples = clusters["examples"].to_list()
-    columns = [series("words", [", ".join(words) for words in clusters["words"]])]
-    for i in range(max(map(len, examples), default=0)):
-        texts = [row[i] if i < len(row) else None for row in examples]
-        columns.append(series(f"example_{i + 1}", texts))
-    return flat.with_columns(columns)
 
 
 def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:

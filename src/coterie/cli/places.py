@@ -17,16 +17,8 @@ from typing import Any
 
 from coterie import _disk
 from coterie.errors import InvalidInput
+from coterie.exporting import ENDINGS
 
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "xlsx",
-}
 # file types that people may expect, so that none of these names becomes a folder by surprise
 _NO_FOLDERS = frozenset(
     re.split(
@@ -37,7 +29,15 @@ _NO_FOLDERS = frozenset(
 )
 RUN = "run.json"
 MADE_BY = "coterie fit"
-_OURS = {RUN, "clusters.csv", "report.html", "model", *(f"table{ending}" for ending in ENDINGS)}
+GROUPS = "groups"  # the folder with a file per group
+_OURS = {
+    RUN,
+    "clusters.csv",
+    "report.html",
+    "model",
+    GROUPS,
+    *(f"table{ending}" for ending in ENDINGS),
+}
 _MOST = 2**26  # bytes of a run.json
 _KEPT = "it is only replaced with --force"
 
@@ -212,10 +212,22 @@ def _altered(folder: Path, names: set[str]) -> list[str]:
     from coterie.io import no_model
 
     model = folder / "model"
-    bad = [name for name in sorted(names - {"model"}) if _disk.no_file(folder / name)]
+    bad = [name for name in sorted(names - {"model", GROUPS}) if _disk.no_file(folder / name)]
+    if GROUPS in names and _no_groups(folder / GROUPS):
+        bad.append(GROUPS)
     if "model" in names and (model.is_symlink() or no_model(model)):
         bad.append("model")
     return bad
+
+
+def _no_groups(folder: Path) -> bool:
+    """Whether a folder holds anything but files of groups."""
+    if folder.is_symlink() or not folder.is_dir():
+        return True
+    return any(
+        _disk.no_file(path) or not re.match(r"\d+ ", path.name) or not kind_of(path.name)
+        for path in folder.iterdir()
+    )
 
 
 def _is_run(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""`coterie predict`: adds cluster, name and probability to a table of new texts."""
+"""`coterie predict`: adds the same columns as `coterie fit` to a table of new texts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coterie import exporting
 from coterie._sentence import counted
 from coterie.cli import places, sources, streams, tables
 from coterie.cli.finishing import finishing
@@ -21,17 +22,15 @@ if TYPE_CHECKING:
 
 
 class Prediction(NamedTuple):
-    """New texts and their clusters."""
+    """New texts, and the columns that are added to them."""
 
     rows: Rows
-    labels: Any
-    names: list[str]
-    probability: Any
+    added: dict[str, Any]
 
     @property
-    def added(self) -> dict[str, Any]:
-        """The columns added to the table."""
-        return {"cluster": self.labels, "name": self.names, "probability": self.probability}
+    def n_unknown(self) -> int:
+        """Number of texts without a known word."""
+        return int((self.added["cluster"] < 0).sum())
 
 
 def run(
@@ -55,7 +54,7 @@ def run(
     if out != "-":
         if places.kind_of(out) is None:
             raise InvalidInput(
-                f"The output {out} must end in {', '.join(places.ENDINGS)}, or be - for standard output."
+                f"The output {out} must end in {', '.join(exporting.ENDINGS)}, or be - for standard output."
             )
         place = places.for_file(Path(out), force, file)
     if place is None or as_json:
@@ -82,22 +81,18 @@ def _predict(
     header: bool | None,
 ) -> Prediction:
     rows = _read(file, text, groups.rows.column, encoding, header)
-    corpus = groups.encode(rows.texts)
-    labels = corpus.per_row(groups.model.predict(corpus.counts), -1)
-    probability = corpus.per_row(groups.model.best_probability(corpus.counts), 0.0)
-    names = [groups.names[k] if k >= 0 else "" for k in labels]
-    return Prediction(rows, labels, names, probability)
+    return Prediction(rows, groups.added_to(rows.texts))
 
 
 def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
-    rows, unknown = found.rows, int((found.labels < 0).sum())
+    rows, unknown = found.rows, found.n_unknown
     if as_json:
         facts = {
             "n_texts": len(rows),
             "n_without_known_words": unknown,
             "notes": [in_terms_of_options(note) for note in rows.notes],
             "paths": {"table": out} if out != "-" else {},
-            "predictions": _predictions(rows, found.labels, found.names, found.probability),
+            "predictions": _predictions(found),
         }
         sys.stdout.write(json.dumps(facts, default=str) + "\n")
     elif out == "-":
@@ -137,7 +132,11 @@ def _read(
     return readers.read(source, text=text, encoding=encoding, header=header)
 
 
-def _predictions(rows: Rows, labels: Any, names: list[str], probability: Any) -> list[Any]:
-    ids = rows.ids if rows.ids is not None else range(len(rows))
-    found = zip(ids, labels.tolist(), names, probability.tolist(), strict=True)
-    return [dict(zip(("id", "cluster", "name", "probability"), row, strict=True)) for row in found]
+def _predictions(found: Prediction) -> list[Any]:
+    ids = found.rows.ids if found.rows.ids is not None else range(len(found.rows))
+    columns = [v.tolist() if hasattr(v, "tolist") else v for v in found.added.values()]
+    names = ("id", *found.added)
+    return [
+        {name: None if value != value else value for name, value in zip(names, row, strict=True)}
+        for row in zip(ids, *columns, strict=True)
+    ]

@@ -60,7 +60,7 @@ def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> N
         bullets(console, "Stopped early", [words])
     bullets(console, "Time", [" · ".join(_times(said["stages"]))])
     what = {
-        "table": "your rows, with cluster, probability and outlier_score",
+        "table": "your rows, with cluster, name, probability and outlier_score",
         "clusters": "names, sizes, words and examples",
         "report": "the report: open it in a browser",
         "model": "for coterie predict, info and report",

@@ -17,15 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["print_table", "table_bytes", "without_formulas", "write_table"]
 
 
-def write_table(
-    rows: Rows,
-    added: Mapping[str, Any],
-    path: Path,
-    kind: str,
-    sheets: Mapping[str, Any] | None = None,
-) -> None:
+def write_table(rows: Rows, added: Mapping[str, Any], path: Path, kind: str) -> None:
     """Write the user's rows and the added columns; the kind is one of `writing.KINDS`."""
-    path.write_bytes(table_bytes(rows, added, kind, sheets=sheets))
+    path.write_bytes(table_bytes(rows, added, kind))
 
 
 def print_table(rows: Rows, added: Mapping[str, Any], kind: str | None = None) -> None:

@@ -142,7 +142,9 @@ class Vectorizer:
         if self.tokenizer is None:
             return frozenset()
         mixed = (languages.stop_words(code) for code in NEIGHBOURS)
-        return frozenset(self.tokenizer.language_stop_words).union(*mixed)
+        own = self.tokenizer.stop_words
+        chosen = map(stopping.normal, own) if isinstance(own, tuple) else ()
+        return frozenset(self.tokenizer.language_stop_words).union(chosen, *mixed)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:

@@ -33,34 +33,50 @@ def table_bytes(
     added: Mapping[str, Any],
     kind: str,
     dialect: Dialect | None = None,
-    sheets: Mapping[str, Any] | None = None,
+    pick: list[int] | None = None,
 ) -> bytes:
-    """A table as the bytes of a file; `sheets` are further sheets of an Excel workbook."""
+    """A table as the bytes of a file; `pick` are the numbers of the rows to write."""
     import polars as pl
 
+    if kind == "xlsx":
+        frame = sheet(rows, added)
+        return _excel.workbook({"table": frame if pick is None else frame[pick]})
     ours = pl.DataFrame(rows.named(added))
     if kind in ("csv", "tsv"):
         header, cells = rows.source.cells() if rows.source else _cells(_polars(rows.frame))
         frame = pl.concat([cells, without_formulas(ours)], how="horizontal")
+        frame = frame if pick is None else frame[pick]
         return csv_bytes([*header, *ours.columns], frame, kind, dialect or rows.dialect)
     theirs = rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
     if kind == "parquet":
-        return _parquet(pl.concat([theirs, ours], how="horizontal"))
-    if kind == "xlsx":
-        frame = pl.concat([_cells(theirs)[1], ours], how="horizontal")
-        cut = _excel.n_cut(frame)
-        if cut:
-            rows.notes.append(
-                f"{counted(cut, 'text')} {'is' if cut == 1 else 'are'} longer than a cell of Excel can hold"
-                f" ({_excel.MOST_CHARACTERS:,} characters), and cut in the .xlsx file."
-            )
-        return _excel.workbook({"table": frame, **(sheets or {})})
+        frame = pl.concat([theirs, ours], how="horizontal")
+        return _parquet(frame if pick is None else frame[pick])
     if isinstance(rows.source, Objects):
         members = ours.write_ndjson().split("\n")[:-1]
-        return "".join(f"{line}\n" for line in rows.source.lines(members)).encode()
+        lines = list(rows.source.lines(members))
+        lines = lines if pick is None else [lines[i] for i in pick]
+        return "".join(f"{line}\n" for line in lines).encode()
+    frame = pl.concat([_for_json(theirs), ours], how="horizontal")
     out = io.BytesIO()
-    pl.concat([_for_json(theirs), ours], how="horizontal").write_ndjson(out)
+    (frame if pick is None else frame[pick]).write_ndjson(out)
     return out.getvalue()
+
+
+def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
+    """The table as a DataFrame for a sheet of Excel; a note says if a text is too long for a cell."""
+    import polars as pl
+
+    theirs = rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
+    ours = pl.DataFrame(rows.named(added))
+    frame = pl.concat([_cells(theirs)[1], ours], how="horizontal")
+    cut = _excel.n_cut(frame)
+    note = (
+        f"{counted(cut, 'text')} {'is' if cut == 1 else 'are'} longer than a cell of Excel can hold"
+        f" ({_excel.MOST_CHARACTERS:,} characters), and cut in the .xlsx file."
+    )
+    if cut and note not in rows.notes:
+        rows.notes.append(note)
+    return frame
 
 
 def frame_bytes(frame: Any, kind: str, dialect: Dialect | None = None) -> bytes:
