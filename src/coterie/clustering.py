@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _sentence, fitting, io, metrics, naming
+from coterie import _sentence, breakdown, fitting, io, metrics, naming
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie._sentence import counted
+from coterie.breakdown import Breakdown
 from coterie.counts import Corpus
 from coterie.describing import most_typical
 from coterie.errors import InvalidInput
@@ -246,6 +247,17 @@ class Clustering:
                 "These texts were clustered without seeds. Pass seeds= to cluster()."
             )
         return seed_report(self.model)
+
+    def by(self, column: str) -> Breakdown:
+        """Count the groups in each value of a column of your table, and say what stands out."""
+        return breakdown.by(self, column)
+
+    def over(self, column: str, every: str | None = None) -> Breakdown:
+        """Count the groups per hour, day, week, month or year of a column with times.
+
+        `every` is found from the times if it is not given. `changes` says what is new, growing or gone.
+        """
+        return breakdown.over(self, column, every)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
         """Write the report, a single HTML page that works offline, and return its path."""

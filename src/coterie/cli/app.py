@@ -177,6 +177,22 @@ def fit(
         Format | None,
         typer.Option("--format", help="File type of the table. Default: that of OUT or FILE."),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Compare the groups between the values of a column, such as a channel. May be repeated.",
+        ),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(
+            "--over",
+            metavar="COLUMN",
+            help="Show the groups over time, by a column with dates, and what is new, growing or gone.",
+        ),
+    ] = None,
     per_group: Annotated[
         bool,
         typer.Option(
@@ -210,6 +226,8 @@ def fit(
             as_json=json,
             quiet=quiet,
             per_group=per_group,
+            by=by or [],
+            over=over,
             options={
                 "text": text,
                 "id": id,

@@ -7,11 +7,11 @@ import math
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie import exporting
 from coterie._version import __version__
-from coterie.cli import places, sources, streams, summary, tables
+from coterie.cli import breakdowns, places, sources, streams, summary, tables
 from coterie.cli.finishing import finishing
 from coterie.cli.places import Place
 from coterie.cli.progress import Stages
@@ -19,6 +19,7 @@ from coterie.errors import InvalidInput
 from coterie.text import writing
 
 if TYPE_CHECKING:
+    from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
 
 # ending of FILE -> default file type of the table; csv for all others
@@ -33,6 +34,16 @@ _DEFAULT_TYPES |= {".parquet": "parquet", ".pq": "parquet"}
 _DEFAULT_TYPES |= dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "xlsx")
 
 
+class Result(NamedTuple):
+    """What a run found, and how to write it."""
+
+    groups: Clustering
+    parts: list[Breakdown]
+    kind: str  # file type of the table
+    title: str
+    per_group: bool
+
+
 def run(
     files: list[str],
     out: str | None,
@@ -44,6 +55,8 @@ def run(
     as_json: bool,
     quiet: bool,
     per_group: bool = False,
+    by: list[str] | None = None,
+    over: str | None = None,
     options: dict[str, Any],
 ) -> None:
     """Check the options, cluster, write the results and print a summary."""
@@ -63,20 +76,23 @@ def run(
             for place in outputs.values():
                 held.enter_context(place)
             held.callback(stages.close)
-            groups = _cluster(file, given, stages)
+            groups, parts = _cluster(file, given, stages, by or [], over)
             kind = format or places.kind_of(target) or default_type(file)
-            paths = _write(groups, outputs, kind, stages, sources.stem_of(file), per_group)
-        facts = _facts(groups, stages, paths)
+            result = Result(groups, parts, kind, sources.stem_of(file), per_group)
+            paths = _write(result, outputs, stages)
+        facts = _facts(result, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
             if as_json:
                 sys.stdout.write(json.dumps(facts) + "\n")
             elif target == "-":
                 tables.print_table(groups.rows, groups.added, format)
             if not quiet and not as_json:
-                summary.show(groups, facts, to_stderr=target == "-")
+                summary.show(groups, facts, to_stderr=target == "-", parts=breakdowns.said(parts))
 
 
-def _cluster(file: str | list[Path], given: dict[str, Any], stages: Stages) -> Clustering:
+def _cluster(
+    file: Any, given: dict[str, Any], stages: Stages, by: list[str], over: str | None
+) -> tuple[Clustering, list[Breakdown]]:
     stages.enter("starting")
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
@@ -87,10 +103,13 @@ def _cluster(file: str | list[Path], given: dict[str, Any], stages: Stages) -> C
             raise KeyboardInterrupt  # still in the first sweep: the clusters are random
         stages.enter(stage)
 
+    if by or over is not None:
+        stages.enter("reading")
+        file = breakdowns.read(file, given, by, over)
     groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
     stages.enter("describing")
     _ = groups.added, groups.clusters
-    return groups
+    return groups, breakdowns.of(groups, by, over)
 
 
 def _python_values(options: dict[str, Any]) -> dict[str, Any]:
@@ -162,16 +181,10 @@ def default_type(file: str | list[Path]) -> str:
     return _DEFAULT_TYPES.get(suffixes[-1], "csv") if suffixes else "csv"
 
 
-def _write(
-    groups: Clustering,
-    outputs: dict[str, Place],
-    kind: str,
-    stages: Stages,
-    title: str,
-    per_group: bool,
-) -> dict[str, str]:
+def _write(result: Result, outputs: dict[str, Place], stages: Stages) -> dict[str, str]:
     """Write all outputs, OUT last and in one step; return their paths."""
     out, model, report = (outputs.get(option) for option in ("-o", "--model", "--report"))
+    groups, title = result.groups, result.title
     paths: dict[str, str] = {}
     if report is not None:
         stages.enter("report")
@@ -183,31 +196,27 @@ def _write(
         stages.enter("writing")
     elif places.kind_of(str(out.target)) is not None:
         stages.enter("writing")
-        table = out.write(lambda fresh: tables.write_table(groups.rows, groups.added, fresh, kind))
-        paths["table"] = str(table)
+        paths["table"] = str(out.write(lambda fresh: _write_table(result, fresh)))
     else:
-        paths = _write_folder(groups, out, paths, kind, stages, title, per_group)
+        paths = _write_folder(result, out, paths, stages)
     return paths
 
 
-def _write_table(groups: Clustering, path: Path, kind: str, per_group: bool) -> None:
-    """Write the table; a workbook holds the clusters, too."""
+def _write_table(result: Result, path: Path) -> None:
+    """Write the table; a workbook holds the clusters and the breakdowns, too."""
+    groups, kind = result.groups, result.kind
     if kind == "xlsx":
-        path.write_bytes(exporting.table_bytes(groups, kind, per_group))
+        more = breakdowns.frames(result.parts)
+        path.write_bytes(exporting.table_bytes(groups, kind, result.per_group, more))
     else:
         tables.write_table(groups.rows, groups.added, path, kind)
 
 
 def _write_folder(
-    groups: Clustering,
-    out: Place,
-    elsewhere: dict[str, str],
-    kind: str,
-    stages: Stages,
-    title: str,
-    per_group: bool,
+    result: Result, out: Place, elsewhere: dict[str, str], stages: Stages
 ) -> dict[str, str]:
     """Write the folder OUT with everything not written `elsewhere`; return the paths."""
+    groups, kind = result.groups, result.kind
     names = {
         "report": "report.html",
         "model": "model",
@@ -220,33 +229,36 @@ def _write_folder(
         fresh.mkdir()
         if "report" not in elsewhere:
             stages.enter("report")
-            groups.report(fresh / names["report"], title=title)
+            groups.report(fresh / names["report"], title=result.title)
         stages.enter("writing")
         if "model" not in elsewhere:
             groups.save(fresh / names["model"])
-        _write_table(groups, fresh / names["table"], kind, per_group and kind == "xlsx")
-        if per_group and kind != "xlsx":
+        _write_table(result, fresh / names["table"])
+        if result.per_group and kind != "xlsx":
             (fresh / places.GROUPS).mkdir()
             for name, content in exporting.files(groups, kind):
                 (fresh / places.GROUPS / name).write_bytes(content)
         clusters = writing.frame_bytes(exporting.clusters(groups), "csv", groups.rows.dialect)
         (fresh / names["clusters"]).write_bytes(clusters)
+        names.update(breakdowns.write(result.parts, fresh, groups.rows.dialect))
 
     def seal(fresh: Path, final: Path) -> None:
         paths.update({"folder": str(final)}, **{n: str(final / at) for n, at in names.items()})
         paths.update(elsewhere)
-        facts = {"made_by": places.MADE_BY, **_facts(groups, stages, paths)}
+        facts = {"made_by": places.MADE_BY, **_facts(result, stages, paths)}
         (fresh / places.RUN).write_text(json.dumps(facts, indent=2), encoding="utf-8")
 
     out.write(fill, seal)
     return paths
 
 
-def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:
+def _facts(result: Result, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:
     """The contents of `--json` output and of run.json."""
+    parts = result.parts
     return {
         "version": __version__,
-        **summary.facts(groups),
+        **summary.facts(result.groups),
+        **({"breakdowns": breakdowns.facts(parts)} if parts else {}),
         "stages": {name: round(seconds, 4) for name, seconds in stages.seconds.items()},
         "paths": paths,
     }

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie import _disk
+from coterie.cli.breakdowns import FILES
 from coterie.errors import InvalidInput
 from coterie.exporting import ENDINGS
 
@@ -198,7 +199,8 @@ def _no_run(path: Path, force: bool) -> str:
         return ""
     if not force:
         return _KEPT
-    others = [*sorted(inside - _OURS), *_altered(path, inside & _OURS)]
+    strange = {name for name in inside - _OURS if not FILES.fullmatch(name)}
+    others = [*sorted(strange), *_altered(path, inside & _OURS)]
     if not others and not _is_run(path / RUN):
         others = [f"no {RUN} of coterie fit"]
     if others:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from coterie._sentence import counted
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from coterie.clustering import Clustering
 
+Parts = Sequence[tuple[str, list[str]]]
 SHOWN = 12  # clusters
 _WIDTH = 110  # if there is no terminal
 
@@ -45,10 +47,14 @@ def notes(groups: Clustering) -> list[str]:
     return [in_terms_of_options(note) for note in [*groups.notes, *later]]
 
 
-def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> None:
-    """Print the summary."""
+def show(
+    groups: Clustering, said: dict[str, Any], to_stderr: bool = False, parts: Parts = ()
+) -> None:
+    """Print the summary; `parts` are headings and lines of breakdowns."""
     console = open_console(to_stderr)
     clusters(console, groups)
+    for heading, lines in parts:
+        bullets(console, heading, lines)
     if groups.model.seeds is not None:
         report = groups.seed_report().to_text(
             console.width - 4, new=False

@@ -21,6 +21,8 @@ _OPTIONS = {
     "kappa": ("--kappa", "N"),
     "checkpoint": ("--checkpoint", "FILE"),
     "language": ("--language", "CODE"),
+    "by": ("--by", "COLUMN"),
+    "over": ("--over", "COLUMN"),
     "stop_words": ("--stop-words", "FILE"),
     "min_df": ("--min-df", "N"),
     "max_df": ("--max-df", "N"),

@@ -56,6 +56,18 @@ def column_names(frame: Any) -> list[Any]:
     return list(frame.columns) if names is None else list(names)
 
 
+def need_column(frame: Any, name: str) -> None:
+    """Refuse a column that is not in the table."""
+    need(name, column_names(frame), "by")
+
+
+def values_of(frame: Any, name: str) -> list[str | None]:
+    """The values of a column as texts; None where one is missing."""
+    values = column(frame, name).to_list()
+    texts = [None if is_missing(v) else str(v).strip() for v in values]
+    return [text or None for text in texts]
+
+
 def need(name: str, names: Sequence[Any], parameter: str) -> None:
     if name in names:
         return

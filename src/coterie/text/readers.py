@@ -132,6 +132,8 @@ def read(
     `text` and `id` are column names; several for `text` are read as one. `encoding` is that of the file,
     and `header` says whether the first line of a csv file holds the column names (None: detect it).
     """
+    if isinstance(data, Rows):
+        return data
     paths = _several.paths(data)
     if paths or isinstance(data, str | os.PathLike) or hasattr(data, "read"):
         name = str(getattr(data, "name", data))[:80]
