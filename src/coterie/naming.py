@@ -198,7 +198,8 @@ def _candidates(
         kind = [0 if w in stop_words or len(w) < 2 else 1 + is_known(w) for w in low]
         for i in range(len(words)):
             for last in range(i, min(i + 3, len(words)) if kind[i] else i):
-                if kind[last] and max(kind[i : last + 1]) == 2:
+                again = len(set(low[i : last + 1])) <= last - i  # "card card"
+                if kind[last] and max(kind[i : last + 1]) == 2 and not again:
                     yield between.join(low[i : last + 1]), between.join(words[i : last + 1])
 
 

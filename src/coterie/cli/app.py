@@ -24,11 +24,13 @@ from coterie.cli.options import (
     Quiet,
     Text,
 )
+from coterie.cli.pointing import PointingGroup
 from coterie.cli.words import in_terms_of_options, printable
 from coterie.errors import CoterieError
 
 app = typer.Typer(
     name="coterie",
+    cls=PointingGroup,
     help=ABOUT,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

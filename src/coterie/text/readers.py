@@ -16,7 +16,7 @@ from typing import Any
 
 from coterie._sentence import example
 from coterie.errors import InvalidInput
-from coterie.text import _files, _json, _parquet, _several
+from coterie.text import _doubts, _files, _json, _parquet, _several
 from coterie.text._columns import chosen, column, column_names, is_missing, joined, need, texts_of
 from coterie.text._csv import Cells
 from coterie.text._dialect import Dialect
@@ -240,6 +240,7 @@ def _from_frame(
     else:
         text = chosen(text, names)
     texts, n_missing = joined(frame, text)
+    notes += _doubts.about(texts, text)
     if id is None:
         id = next((n for n in names if str(n).lower() in IDS and n != text), None)
         id = "file" if id is None and names == ["file", "text"] else id
