@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-Z = 2.5758  # of a 99% interval
+OUTSIDE = 0.01  # of a 99% interval
 MOST_VALUES = 30  # shown one by one; the rest is one value
 MISSING, OTHER = "(missing)", "(other)"
 RECENT = 0.25  # the share of the periods that counts as recent
@@ -139,7 +139,7 @@ def _tables(groups: Clustering, column: str, part: Ints, names: list[str]) -> tu
             "share": share.T.ravel(),
             "ratio": ratio.T.ravel(),
             "low": low.T.ravel(),
-            "high": high.T.ravel(),
+            "high": pl.Series(_finite(high.T), dtype=pl.Float64),  # null: no upper end
         }
     )
     first: dict[str, Any] = {"cluster": np.arange(height), "name": list(groups.names)}
@@ -167,12 +167,25 @@ def _ratios(n: Ints, sizes: Ints) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def relative(a: Any, n: Any, c: Any, m: Any) -> tuple[Floats, Floats, Floats]:
-    """(a / n) / (c / m) with a 99% interval on the log scale; half a text is added to each count."""
+    """(a / n) / (c / m) and its exact 99% interval, for counts a and c of n and m texts.
+
+    The interval is that of two Poisson rates: given a + c, a is binomial (Clopper and Pearson). The ratio
+    itself adds half a text to each count. The upper end is infinite where c is 0.
+    """
+    from scipy.special import betaincinv
+
     a, n, c, m = (np.asarray(x, float) for x in np.broadcast_arrays(a, n, c, m))
-    log = np.log((a + 0.5) / (n + 1.0)) - np.log((c + 0.5) / (m + 1.0))
-    spread = 1 / (a + 0.5) - 1 / (n + 1.0) + 1 / (c + 0.5) - 1 / (m + 1.0)
-    wide = Z * np.sqrt(np.maximum(spread, 0.0))
-    return np.exp(log), np.exp(log - wide), np.exp(log + wide)
+    ratio = (a + 0.5) / (n + 1.0) * (m + 1.0) / (c + 0.5)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(a > 0, betaincinv(a, c + 1, OUTSIDE / 2), 0.0)
+        most = np.where(c > 0, betaincinv(a + 1, c, 1 - OUTSIDE / 2), 1.0)
+        low, high = (np.nan_to_num(p / (1 - p) * m / n, nan=0.0) for p in (least, most))
+        high = np.where((c > 0) & (n > 0), high, np.inf)
+    return ratio, low, high
+
+
+def _finite(values: Floats) -> list[float | None]:
+    return [float(v) if np.isfinite(v) else None for v in values.ravel()]
 
 
 # ---------------------------------------------------------------- over time
@@ -199,7 +212,7 @@ def _changes(groups: Clustering, part: Ints, width: int, names: list[str]) -> di
         "recent": recent,
         "ratio": ratio,
         "low": low,
-        "high": high,
+        "high": _finite(high),
         "first": [names[at[0]] if at.size else None for at in seen],
         "last": [names[at[-1]] if at.size else None for at in seen],
     }
@@ -211,7 +224,9 @@ def _times_as(value: float) -> str:
 
 
 def _how_much(row: dict[str, Any]) -> str:
-    return f"{_times_as(row['ratio'])} times ({_times_as(row['low'])} to {_times_as(row['high'])})"
+    low, high = _times_as(row["low"]), row["high"]
+    between = f"at least {low}" if high is None else f"{low} to {_times_as(high)}"
+    return f"{_times_as(row['ratio'])} times ({between})"
 
 
 def _parts_in_words(found: Breakdown, most: int) -> list[str]:
@@ -234,7 +249,9 @@ def _changes_in_words(found: Breakdown, most: int) -> list[str]:
     for state in ("new", "growing", "shrinking", "gone"):
         of_state = [row for row in rows if row["state"] == state]
         rises = state in ("new", "growing")
-        of_state.sort(key=lambda row: (-row["low"] if rises else row["high"], row["cluster"]))
+        of_state.sort(
+            key=lambda row: (-row["low"] if rises else row["high"] or 0.0, row["cluster"])
+        )
         for row in of_state[:most]:
             if state == "new":
                 said = (

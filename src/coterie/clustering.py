@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _sentence, breakdown, fitting, io, metrics, naming
+from coterie import _records, _sentence, fitting, io, metrics, naming
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie._sentence import counted
-from coterie.breakdown import Breakdown
 from coterie.counts import Corpus
 from coterie.describing import most_typical
 from coterie.errors import InvalidInput
@@ -28,6 +27,7 @@ from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 from coterie.trace import Trace
+from coterie.using import Uses
 
 ADDED = ("cluster", "name", "probability", "outlier_score")  # columns of the table
 N_WORDS, N_EXAMPLES = 10, 3
@@ -72,7 +72,7 @@ class Explanation(NamedTuple):
 
 
 @dataclass(eq=False)
-class Clustering:
+class Clustering(Uses):
     """The result of `cluster()`: your table with clusters, and methods to explore and reuse them."""
 
     rows: readers.Rows = field(repr=False)
@@ -92,6 +92,7 @@ class Clustering:
     )  # rows x words, sparse: which words promote others
     embedding: Embedding | None = field(default=None, repr=False)  # None: words only
     stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
+    created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
 
     @property
@@ -114,9 +115,9 @@ class Clustering:
         """The columns that are added to your rows."""
         return self._columns(self.labels, self.probability, self.outlier_score)
 
-    def added_to(self, texts: list[str]) -> dict[str, Any]:
+    def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
         """The same columns for new texts."""
-        corpus = self.encode(texts)
+        corpus = self.encode(_texts(texts))
         labels = corpus.per_row(self.model.predict(corpus.counts), -1)
         probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
         score = corpus.per_row(self.model.outlier_scores(corpus.counts), np.nan)
@@ -248,17 +249,6 @@ class Clustering:
             )
         return seed_report(self.model)
 
-    def by(self, column: str) -> Breakdown:
-        """Count the groups in each value of a column of your table, and say what stands out."""
-        return breakdown.by(self, column)
-
-    def over(self, column: str, every: str | None = None) -> Breakdown:
-        """Count the groups per hour, day, week, month or year of a column with times.
-
-        `every` is found from the times if it is not given. `changes` says what is new, growing or gone.
-        """
-        return breakdown.over(self, column, every)
-
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
         """Write the report, a single HTML page that works offline, and return its path."""
         from coterie.report import data, html
@@ -272,16 +262,6 @@ class Clustering:
         from coterie.report import data, html
 
         return html.Picture(html.render_map(data.page(self, None)))
-
-    def write(self, path: str | os.PathLike[str], per_group: bool = False) -> Path:
-        """Write the table to a .csv, .tsv, .jsonl, .parquet or .xlsx file, by its ending.
-
-        An .xlsx file has a second sheet with the clusters, and with `per_group` a sheet per group.
-        """
-        from coterie import exporting
-
-        exporting.write(self, Path(path), per_group)
-        return Path(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything to a folder that `coterie.load` opens. It contains no code and no pickle."""
@@ -352,6 +332,8 @@ class Clustering:
                 "settings": [list(s) for s in self.settings],
                 "agreement": self.agreement,
                 "seconds": self.seconds,
+                "created": self.created,
+                "fingerprint": self.fingerprint,
                 "names": list(self.names),
                 "column": self.rows.saved_column,
                 "ids": self.rows.id_column,
@@ -392,6 +374,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             corpus=saved.corpus,
             promoting=saved.promoting,
             embedding=restored(saved.model.mean, fitted.get("embedder")),
+            created=str(fitted.get("created", "")),
             given_names=naming.checked(fitted.get("names"), saved.model.n_clusters),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

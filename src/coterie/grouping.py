@@ -18,6 +18,7 @@ import numpy as np
 from coterie import _allowed, fitting, urns
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._habits import pointing
+from coterie._records import recorded
 from coterie._sentence import Name, Sentence, counted, parameter
 from coterie.backends import SamplerOptions, get_backend, sampler_names
 from coterie.clustering import ADDED, Clustering, Setting
@@ -68,6 +69,7 @@ MODEL_DECIDES: dict[str, Any] = {
 
 
 @pointing
+@recorded
 def cluster(
     data: Any,
     text: str | Sequence[str] | None = None,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from coterie.cli import ABOUT, COMMANDS
-from coterie.cli.exits import BROKEN_PIPE, INTERRUPTED, PROBLEM, End
 from coterie.cli.options import (
     Debug,
     Encoding,
@@ -25,8 +22,7 @@ from coterie.cli.options import (
     Text,
 )
 from coterie.cli.pointing import PointingGroup
-from coterie.cli.words import in_terms_of_options, printable
-from coterie.errors import CoterieError
+from coterie.cli.problems import errors_in_words
 
 app = typer.Typer(
     name="coterie",
@@ -65,8 +61,8 @@ def first_page(
 @app.command(
     help=COMMANDS["fit"],
     epilog="Press Ctrl-C while sampling to stop early: the clusters found so far are written. While"
-    " results are being written, the first Ctrl-C lets the writing finish (exit code 130) and the"
-    " second one stops it.",
+    " results are being written, the first Ctrl-C lets the writing finish and the second one stops it."
+    " The exit code is 130.",
 )
 def fit(
     files: Files,
@@ -215,7 +211,7 @@ def fit(
     debug: Debug = False,
 ) -> None:
     """Cluster a file and write table, clusters, report and model."""
-    with errors_in_words(debug):
+    with errors_in_words(debug, json):
         from coterie.cli import fit as command
 
         command.run(
@@ -277,6 +273,13 @@ def predict(
             help="Where the model's own vectors are, if it was fitted with a file or folder."
         ),
     ] = None,
+    fail_if_drift: Annotated[
+        bool,
+        typer.Option(
+            "--fail-if-drift",
+            help="End with exit code 4 if the texts are no longer like those of the fit.",
+        ),
+    ] = False,
     encoding: Encoding = None,
     header: Header = None,
     json: Json = False,
@@ -285,7 +288,7 @@ def predict(
     debug: Debug = False,
 ) -> None:
     """Assign new texts to the clusters of a saved model."""
-    with errors_in_words(debug):
+    with errors_in_words(debug, json):
         from coterie.cli import predict as command
 
         command.run(
@@ -296,6 +299,7 @@ def predict(
             encoding,
             header,
             embedder=embedder,
+            fail_if_drift=fail_if_drift,
             as_json=json,
             quiet=quiet,
             force=force,
@@ -305,7 +309,7 @@ def predict(
 @app.command(help=COMMANDS["info"])
 def info(model: Model, json: Json = False, debug: Debug = False) -> None:
     """Show the clusters, settings and notes of a saved model."""
-    with errors_in_words(debug):
+    with errors_in_words(debug, json):
         from coterie.cli import saved
 
         saved.info(model, as_json=json)
@@ -349,42 +353,3 @@ def demo(
         import coterie.demo
 
         coterie.demo.run(out, Console(highlight=False))
-
-
-@contextmanager
-def errors_in_words(debug: bool) -> Iterator[None]:
-    """Turn exceptions into one sentence on stderr and an exit code; --debug adds the traceback."""
-    try:
-        yield
-    except typer.Exit:
-        raise
-    except BrokenPipeError:  # `coterie ... | head`: the reader closed the pipe
-        raise typer.Exit(BROKEN_PIPE) from None
-    except KeyboardInterrupt:
-        _fail("Interrupted. Nothing was written.", INTERRUPTED)
-    except End as end:
-        _fail(str(end), end.code)
-    except Exception as error:
-        if debug:
-            import traceback
-
-            traceback.print_exc()
-        _fail(_sentence(error), PROBLEM)
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, CoterieError):
-        return in_terms_of_options(error.sentence)
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'The output'}: {error.strerror}."
-    if isinstance(error, MemoryError):
-        return "There is not enough memory. Try a part of the file, or a larger --min-df."
-    return (
-        f"This is a bug in coterie ({type(error).__name__}: {error}). Please run the command again with"
-        " --debug and report the output."
-    )
-
-
-def _fail(sentence: str, code: int) -> Any:
-    sys.stderr.write(f"Error: {printable(sentence)}\n")
-    raise typer.Exit(code)

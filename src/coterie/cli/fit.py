@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from coterie import exporting
 from coterie._version import __version__
 from coterie.cli import breakdowns, places, sources, streams, summary, tables
+from coterie.cli.exits import INTERRUPTED, End
 from coterie.cli.finishing import finishing
 from coterie.cli.places import Place
 from coterie.cli.progress import Stages
@@ -88,6 +89,9 @@ def run(
                 tables.print_table(groups.rows, groups.added, format)
             if not quiet and not as_json:
                 summary.show(groups, facts, to_stderr=target == "-", parts=breakdowns.said(parts))
+    if groups.stop is not None and groups.stop.kind == "interrupted":
+        said = "Interrupted while sampling; the clusters found so far were written."
+        raise End(INTERRUPTED, said, has_result=True)
 
 
 def _cluster(

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from coterie import exporting
 from coterie._sentence import counted
 from coterie.cli import places, sources, streams, tables
+from coterie.cli.exits import DRIFTED, End
 from coterie.cli.finishing import finishing
 from coterie.cli.words import in_terms_of_options, printable
+from coterie.drift import Drift, measure
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ class Prediction(NamedTuple):
 
     rows: Rows
     added: dict[str, Any]
+    drift: Drift
 
     @property
     def n_unknown(self) -> int:
@@ -45,6 +48,7 @@ def run(
     as_json: bool,
     quiet: bool,
     force: bool,
+    fail_if_drift: bool = False,
 ) -> None:
     """Check the options, predict, write the table and print a summary."""
     sources.model_folder(model)
@@ -71,6 +75,8 @@ def run(
                 out = str(place.write(lambda fresh: tables.write_table(rows, added, fresh, kind)))
         with streams.printing([place.written for place in outputs]):
             _report(found[0], out, as_json, quiet)
+    if fail_if_drift and found[0].drift.has_drifted:
+        raise End(DRIFTED, str(found[0].drift), has_result=True)
 
 
 def _predict(
@@ -81,7 +87,8 @@ def _predict(
     header: bool | None,
 ) -> Prediction:
     rows = _read(file, text, groups.rows.column, encoding, header)
-    return Prediction(rows, groups.added_to(rows.texts))
+    added = groups.added_to(rows.texts)
+    return Prediction(rows, added, measure(groups, added["cluster"], added["outlier_score"]))
 
 
 def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
@@ -90,6 +97,7 @@ def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
         facts = {
             "n_texts": len(rows),
             "n_without_known_words": unknown,
+            "drift": found.drift._asdict(),
             "notes": [in_terms_of_options(note) for note in rows.notes],
             "paths": {"table": out} if out != "-" else {},
             "predictions": _predictions(found),
@@ -104,7 +112,7 @@ def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
         if unknown:
             said += f" ({unknown:,} without a known word: cluster -1)"
         said += f", written to {printable(out)}" if out != "-" else ""
-        sys.stderr.write(said + ".\n")
+        sys.stderr.write(f"{said}.\n{found.drift}\n")
 
 
 def _read(

@@ -34,7 +34,9 @@ def facts(groups: Clustering) -> dict[str, Any]:
         "converged": groups.converged,
         "reason": groups.reason,
         "seconds": _plain(round(groups.seconds, 4)),
-        "settings": [setting._asdict() for setting in groups.settings],
+        "created": groups.created,
+        "fingerprint": groups.fingerprint,
+        "settings": [{**s._asdict(), "value": _number(s.value)} for s in groups.settings],
         "notes": notes(groups),
         "clusters": clusters,
         **({} if groups.model.seeds is None else {"seeds": groups.seed_report().to_dicts()}),
@@ -152,6 +154,16 @@ def _times(stages: dict[str, float]) -> list[str]:
     total = sum(stages.values())
     shown = [(name, t) for name, t in stages.items() if t >= 0.02 * total or name == "report"]
     return [*(f"{name} {duration(t)}" for name, t in shown), f"{duration(total)} in total"]
+
+
+def _number(value: str) -> float | int | str:
+    """A setting as a number, if it is one."""
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
 
 
 def _plain(value: Any) -> Any:
