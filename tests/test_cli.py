@@ -24,7 +24,7 @@ TOPICS = (
 )
 ESCAPE, OVERRIDE = "\x1b[31mred", "\u202egnp.exe"
 FAST = ("--sweeps", "6")
-ADDED = ("cluster", "name", "probability", "outlier_score")
+ADDED = ("cluster", "name", "probability", "outlier_score", "trust")
 
 
 class Said(NamedTuple):
@@ -96,7 +96,7 @@ class TestFit:
         assert clusters["size"].sum() == 30
         assert {"name", "share", "words", "coherence", "example_1"} <= set(clusters.columns)
         shown = " ".join(said.out.split())
-        for fragment in ("30 texts in", "share name example", "Written", "--beta", "in total"):
+        for fragment in ("30 texts in", "share name example", "Written", "--clusters", "in total"):
             assert fragment in shown
         for stage in ("reading", "words", "sampling", "settling", "report", "writing"):
             assert stage in said.err
@@ -160,7 +160,7 @@ class TestFit:
         assert cli("fit", reviews, "--quiet", *FAST) == (0, "", "")
 
     def test_seed_and_settings_arrive(self, cli: Any, reviews: Path) -> None:
-        options = ["--n-clusters", "3", "--alpha", "0.2", "--beta", "0.3", "--seed", "7"]
+        options = ["--max-clusters", "3", "--alpha", "0.2", "--beta", "0.3", "--seed", "7"]
         more = ["--min-df", "2", "--max-df", "0.9", "--language", "none", "--max-time", "60"]
         facts = json.loads(cli("fit", reviews, "--json", *options, *more, *FAST).out)
         chosen = {s["name"]: s["value"] for s in facts["settings"]}
@@ -238,7 +238,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("option", "value", "said"),
         [
-            ("--n-clusters", "0", "--n-clusters must be a whole number of at least 1; got 0"),
+            ("--clusters", "0", "--clusters must be a whole number of at least 1; got 0"),
             ("--alpha", "-1", "--alpha must"),
             ("--beta", "nan", "--beta must"),
             ("--sweeps", "0", "--sweeps must"),

@@ -61,7 +61,7 @@ def test_the_signature_is_still_there() -> None:
         (["nowhere.xlsx"], "Did you mean: coterie fit nowhere.xlsx"),
         (["cluster", "t.csv"], "Did you mean: coterie fit t.csv"),
         (["predit", "m", "t.csv"], "Did you mean: coterie predict m t.csv"),
-        (["fit", "t.csv", "--n-topics", "7"], "No such option: --n-topics. Use --n-clusters."),
+        (["fit", "t.csv", "--n-topics", "7"], "No such option: --n-topics. Use --clusters."),
         (["fit", "t.csv", "--random-seed", "7"], "Use --seed."),
         (["fit", "t.csv", "--output", "x"], "Use -o."),
         (["fit", "t.csv", "--delimiter", ";"], "the delimiter is detected"),

@@ -12,7 +12,7 @@ from coterie.errors import UnknownParameter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_CAP = "n_clusters (--n-clusters)"
+_CAP = "n_clusters (--clusters)"
 _VECTORS = "embedder= (--embedder); vectors of your own go to GSDMM().fit(texts, embeddings=...)"
 _PROGRESS = "callbacks=[coterie.Progress()]; the command line shows the progress by itself"
 # what people try -> what to use instead
@@ -22,9 +22,8 @@ POINTERS: Mapping[str, str] = {
         ("k", "K", "n_topics", "num_topics", "nr_topics", "num_clusters", "topics", "clusters"),
         _CAP,
     ),
-    **dict.fromkeys(
-        ("n_components", "nclusters", "n_groups", "number_of_topics", "max_topics"), _CAP
-    ),
+    **dict.fromkeys(("n_components", "nclusters", "n_groups", "number_of_topics"), _CAP),
+    "max_topics": "max_clusters (--max-clusters)",
     **dict.fromkeys(("verbose", "progress", "show_progress", "progress_bar"), _PROGRESS),
     **dict.fromkeys(("embeddings", "embedding", "embedding_model", "vectors"), _VECTORS),
     **dict.fromkeys(

@@ -73,7 +73,7 @@ def _first_page() -> str:
         "",
         "Examples:",
         "  coterie fit reviews.csv               writes reviews.coterie/ (table, clusters, report, model)",
-        "  coterie fit reviews.csv --text body --n-clusters 50 -o result",
+        "  coterie fit reviews.csv --text body --clusters 50 -o result",
         "  cat titles.txt | coterie fit -",
         "  coterie predict reviews.coterie new.csv -o new_with_clusters.csv",
         "",

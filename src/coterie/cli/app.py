@@ -99,8 +99,24 @@ def fit(
     ] = None,
     n_clusters: Annotated[
         int | None,
-        typer.Option(metavar="K", help="Maximum number of clusters; usually fewer are found."),
+        typer.Option(
+            "--clusters",
+            "--n-clusters",
+            metavar="N",
+            help="Exactly this many clusters. By default, a number is found on which several runs agree.",
+        ),
     ] = None,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="At most this many clusters."),
+    ] = None,
+    levels: Annotated[
+        bool,
+        typer.Option(
+            help="Compare several runs, to choose the number of clusters and to rate each cluster."
+            " --no-levels is faster."
+        ),
+    ] = True,
     alpha: Annotated[
         float | None,
         typer.Option(help="Larger values start new clusters more easily. Default: 0.1."),
@@ -232,6 +248,8 @@ def fit(
                 "seeds": seeds,
                 "seed_weight": seed_weight,
                 "n_clusters": n_clusters,
+                "max_clusters": max_clusters,
+                "levels": levels,
                 "alpha": alpha,
                 "beta": beta,
                 "n_sweeps": sweeps,
@@ -252,7 +270,7 @@ def fit(
 
 @app.command(
     help=COMMANDS["predict"],
-    epilog="The columns cluster, name, probability and outlier_score are added to your table.",
+    epilog="The columns cluster, name, probability, outlier_score and trust are added to your table.",
 )
 def predict(
     model: Model,

@@ -62,13 +62,14 @@ def show(
             console.width - 4, new=False
         )  # new ones are shown above
         bullets(console, "Seeds", report.splitlines())
+    bullets(console, "Trust", trust(groups))
     bullets(console, "Notes", said["notes"])
     if groups.stop is not None and groups.stop.kind in ("interrupted", "time"):
         words = f"{groups.stop.words}; the clusters found so far were kept."
         bullets(console, "Stopped early", [words])
     bullets(console, "Time", [" · ".join(_times(said["stages"]))])
     what = {
-        "table": "your rows, with cluster, name, probability and outlier_score",
+        "table": "your rows, with cluster, name, probability, outlier_score and trust",
         "clusters": "names, sizes, words and examples",
         "report": "the report: open it in a browser",
         "model": "for coterie predict, info and report",
@@ -115,15 +116,34 @@ def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
 
 
 def how_to_change(groups: Clustering) -> list[str]:
-    """Which options give fewer or more clusters, with values to try."""
-    beta = next((float(s.value) for s in groups.settings if s.name == "beta"), 0.1)
-    fewer = f"For fewer, broader clusters: --beta {beta * 3:.3g}"
-    cap = groups.n_clusters // 3
-    if groups.n_clusters > 5 and cap >= groups.model.urn.seeds.weight.size:
-        fewer += f", or --n-clusters {cap} (a maximum)"
+    """Which numbers of clusters to ask for, if these are too many or too few."""
+    from coterie.levels import stops
+
+    n, good = groups.n_clusters, stops(groups.level_rows)
+    least = groups.model.urn.seeds.weight.size + 2
+    fewer = max([s for s in good if least <= s < n] or [n // 2])
+    more = min([s for s in good if s > n] or [2 * n])
+    lines = [f"For fewer, broader clusters: --clusters {fewer}"] if fewer >= least else []
+    return [*lines, f"For more, finer clusters: --clusters {more}"]
+
+
+def trust(groups: Clustering) -> list[str]:
+    """How many clusters several runs agree on, and which they do not."""
+    from coterie.clustering import DOUBT
+
+    sure = groups.cluster_trust
+    known = int((sure >= 0.0).sum())
+    if not known:
+        return []
+    doubtful = [k for k in range(groups.n_clusters) if sure[k] < DOUBT]
+    if not doubtful:
+        return [f"All {known} clusters were found again when the texts were clustered anew."]
+    names = ", ".join(f"{k} ({one_line(groups.names[k], 40)})" for k in doubtful[:6])
+    more = ", ..." if len(doubtful) > 6 else ""
     return [
-        *([fewer] if groups.n_clusters > 1 else []),
-        f"For more, finer clusters: --beta {beta / 3:.2g}",
+        f"{known - len(doubtful)} of {counted(known, 'cluster')} were found again when the texts were"
+        " clustered anew.",
+        f"Doubt {'this one' if len(doubtful) == 1 else f'these {len(doubtful)}'}: {names}{more}",
     ]
 
 

@@ -33,7 +33,7 @@ from coterie.errors import InvalidInput, concerning
 from coterie.estimators import _prior_knowledge, _read, _saving
 from coterie.frozen import LeaveOut, flags_of, promoting_words
 from coterie.seeds import EncodedSeeds
-from coterie.start import Init
+from coterie.start import Named
 from coterie.urns import Urn
 
 MIN_BETA, MAX_BETA = 1e-100, 1e9  # outside this range, 1 + n / beta loses precision in float64
@@ -393,7 +393,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         size = None if self.block_size is None else int(self.block_size)
         return SamplerOptions(self.sampler, self.scan, threads(self.n_jobs), size)
 
-    def _init(self, corpus: Corpus) -> Init:
+    def _init(self, corpus: Corpus) -> Named:
         """The chosen start; labels, if given, are converted from rows to documents."""
         init: Any = self.init
         if isinstance(init, str) or whole(1)(init) is None:
