@@ -100,6 +100,8 @@ class Clustering(Uses):
     key: int = field(default=0, repr=False)  # of the run's random numbers
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
+    edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
+    history: list[dict[str, Any]] = field(default_factory=list, init=False, repr=False)  # for undo
 
     @property
     def n_clusters(self) -> int:
@@ -400,6 +402,7 @@ class Clustering(Uses):
                 "created": self.created,
                 "fingerprint": self.fingerprint,
                 "names": list(self.names),
+                "edits": self.edits,
                 "column": self.rows.saved_column,
                 "ids": self.rows.id_column,
                 "embedder": None if self.embedding is None else self.embedding.identity,
@@ -444,6 +447,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             level_rows=_levels_from(fitted.get("levels", [])),
             key=int(fitted.get("key", 0)) % 2**64,
             created=str(fitted.get("created", "")),
+            edits=[str(said) for said in list(fitted.get("edits", []))],
             given_names=naming.checked(fitted.get("names"), saved.model.n_clusters),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -49,8 +49,10 @@ class Names(list[str]):
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
 
 
-def names_of(groups: Clustering) -> Names:
-    """A name for each cluster: that of its seed, or its most telling phrase; each only once."""
+def names_of(groups: Clustering, given: dict[int, str] | None = None) -> Names:
+    """A name for each cluster: one given, that of its seed, or its most telling phrase; each only once."""
+    if given is not None and len(given) == groups.n_clusters:
+        return Names(given[k] for k in range(groups.n_clusters))
     vectorizer, labels, n = groups.vectorizer, groups.labels, groups.n_clusters
     texts = groups.rows.texts
     stop_words = vectorizer.name_stop_words
@@ -62,6 +64,7 @@ def names_of(groups: Clustering) -> Names:
             found[k] = found[k] or row
     seeds = groups.model.seeds
     taken = {} if seeds is None else dict(zip(seeds.cluster.tolist(), seeds.names, strict=True))
+    taken |= given or {}
     spare = [row[0][0] if row else "" for row in groups.top_words(1)]
     return Names(choose(found, taken, spare))
 

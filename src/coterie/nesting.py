@@ -48,6 +48,7 @@ def at(groups: Clustering, n: int) -> Clustering:
         notes=[note for note in groups.notes if not note.startswith(_OPENING)],
         trust=_carried_trust(groups, labels),
         given_names=None,
+        edits=[],
     )
 
 

@@ -324,6 +324,53 @@ def predict(
         )
 
 
+@app.command(
+    help=COMMANDS["edit"],
+    epilog="All numbers are those of the clusters before the command; afterwards, clusters are numbered by"
+    " size again. Words are dropped first, then clusters are merged, split and renamed.",
+)
+def edit(
+    model: Model,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option("--rename", metavar="N=NAME", help="Rename a cluster. May be repeated."),
+    ] = None,
+    merge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--merge", metavar="N,N", help="Make one cluster of several. May be repeated."
+        ),
+    ] = None,
+    split: Annotated[
+        list[str] | None,
+        typer.Option("--split", metavar="N=K", help="Split a cluster into K. May be repeated."),
+    ] = None,
+    drop_words: Annotated[
+        str | None,
+        typer.Option("--drop-words", metavar="WORDS", help="Words to leave out: please,thanks."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="Write a new folder instead of changing MODEL.",
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> None:
+    """Edit a saved model."""
+    with errors_in_words(debug, json):
+        from coterie.cli import edit as command
+
+        edits = command.Edits.parse(rename or [], merge or [], split or [], drop_words)
+        command.run(model, edits, out, as_json=json, quiet=quiet, force=force)
+
+
 @app.command(help=COMMANDS["info"])
 def info(model: Model, json: Json = False, debug: Debug = False) -> None:
     """Show the clusters, settings and notes of a saved model."""

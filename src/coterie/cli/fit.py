@@ -202,7 +202,7 @@ def _write(result: Result, outputs: dict[str, Place], stages: Stages) -> dict[st
         stages.enter("writing")
         paths["table"] = str(out.write(lambda fresh: _write_table(result, fresh)))
     else:
-        paths = _write_folder(result, out, paths, stages)
+        paths = write_folder(result, out, paths, stages)
     return paths
 
 
@@ -216,7 +216,7 @@ def _write_table(result: Result, path: Path) -> None:
         tables.write_table(groups.rows, groups.added, path, kind)
 
 
-def _write_folder(
+def write_folder(
     result: Result, out: Place, elsewhere: dict[str, str], stages: Stages
 ) -> dict[str, str]:
     """Write the folder OUT with everything not written `elsewhere`; return the paths."""
