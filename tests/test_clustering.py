@@ -40,7 +40,7 @@ NEW = [
     "",
     "bug bug bug bug",
 ]
-ADDED = ["cluster", "probability", "outlier_score", "trust"]
+ADDED = ["cluster", "name", "probability", "outlier_score", "trust"]
 SOURCES = Path(coterie.__file__).parent
 
 
@@ -113,7 +113,7 @@ def same(one: Clustering, other: Clustering) -> None:
 def test_a_list_gives_a_polars_table(groups: Clustering) -> None:
     assert isinstance(groups.table, pl.DataFrame)
     assert groups.table.columns == ["text", *ADDED]
-    assert groups.table.dtypes == [pl.String, pl.Int64, *[pl.Float64] * 3]
+    assert groups.table.dtypes == [pl.String, pl.Int64, pl.String, *[pl.Float64] * 3]
     assert groups.table["text"].to_list() == TEXTS
     assert groups.table["cluster"].to_list() == groups.labels.tolist()
 
@@ -150,7 +150,7 @@ def test_a_pandas_series_keeps_its_index_and_name() -> None:
 def test_polars_stays_polars(make: Any) -> None:
     table = coterie.cluster(make({"body": TEXTS, "n": range(60)}), text="body").table
     assert isinstance(table, pl.DataFrame)
-    assert table.columns[-4:] == ADDED
+    assert table.columns[-5:] == ADDED
     assert table["body"].to_list() == TEXTS
 
 
@@ -210,7 +210,9 @@ def test_the_clusters_table(mixed: Clustering) -> None:
     assert clusters["words"].list.len().is_between(1, 10).all()
     assert clusters["examples"].list.len().to_list() == [3, 3, 3]
     for row in clusters.iter_rows(named=True):
-        assert row["name"].split(" · ") == [w for w in row["words"] if w in " ".join(SUBJECTS)][:3]
+        of_cluster = mixed.table.filter(mixed.table["cluster"] == row["cluster"])["text"]
+        assert of_cluster.str.contains(rf"\b{row['name']}\b").any()
+        assert row["name"].split(" ")[0] in " ".join(SUBJECTS)
         for example in row["examples"]:
             assert mixed.predict([example]) == [row["cluster"]]
 
@@ -251,7 +253,8 @@ def test_names_are_unique_and_hold_no_stop_words(muddle: Clustering) -> None:
         assert len(set(found.names)) == found.n_clusters
         assert all(found.names)
         for name in found.names:
-            assert not {"the", "and", "with", "of"} & set(name.split(" · "))
+            words = name.split(" ")
+            assert not {"the", "and", "with", "of"} & {words[0], words[-1]}
 
 
 def test_names_are_unique_even_where_the_words_are_the_same() -> None:
@@ -266,12 +269,13 @@ def test_names_are_unique_even_where_the_words_are_the_same() -> None:
 def test_names_hold_no_stop_words_in_capitals_either() -> None:
     capitals = [text.title() for text in TEXTS]
     found = coterie.cluster(capitals, tokenizer=Tokenizer(language="en", lowercase=False))
-    assert not {"The", "And", "With", "Of"} & {w for name in found.names for w in name.split(" · ")}
+    ends = {name.split(" ")[i] for name in found.names for i in (0, -1)}
+    assert not {"The", "And", "With", "Of"} & ends
 
 
 def test_a_cluster_of_stop_words_alone_still_has_a_name() -> None:
     found = coterie.cluster(["the and of"] * 3, language="en")
-    assert set(found.names[0].split(" · ")) == {"the", "and", "of"}
+    assert found.names == ["the and of"]
 
 
 def test_coherence_is_a_number_or_not_known(mixed: Clustering) -> None:

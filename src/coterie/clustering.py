@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _sentence, fitting, io, metrics, nesting
+from coterie import _records, _sentence, fitting, io, metrics, naming, nesting
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie._sentence import counted
 from coterie.counts import Corpus
-from coterie.describing import cluster_names, most_typical
+from coterie.describing import most_typical
 from coterie.errors import InvalidInput
 from coterie.levels import Level
 from coterie.locating import Embedding, restored
@@ -28,8 +28,9 @@ from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 from coterie.trace import Trace
+from coterie.using import Uses
 
-ADDED = ("cluster", "probability", "outlier_score", "trust")  # columns of the table
+ADDED = ("cluster", "name", "probability", "outlier_score", "trust")  # columns of the table
 N_WORDS, N_EXAMPLES = 10, 3
 DOUBT = 0.4  # clusters whose trust is lower are doubtful
 
@@ -73,7 +74,7 @@ class Explanation(NamedTuple):
 
 
 @dataclass(eq=False)
-class Clustering:
+class Clustering(Uses):
     """The result of `cluster()`: your table with clusters, and methods to explore and reuse them."""
 
     rows: readers.Rows = field(repr=False)
@@ -97,6 +98,10 @@ class Clustering:
     level_rows: list[Level] = field(default_factory=list, repr=False)  # few clusters first
     trust: Floats | None = field(default=None, repr=False)  # (rows,) how well several runs agree
     key: int = field(default=0, repr=False)  # of the run's random numbers
+    created: str = field(default_factory=_records.now, repr=False)  # UTC
+    given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
+    edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
+    history: list[dict[str, Any]] = field(default_factory=list, init=False, repr=False)  # for undo
 
     @property
     def n_clusters(self) -> int:
@@ -110,15 +115,27 @@ class Clustering:
 
     @cached_property
     def table(self) -> Any:
-        """Your rows with cluster, probability, outlier_score and trust, as the same type of table."""
+        """Your rows with cluster, name, probability, outlier_score and trust, as the same type of table."""
         return self.rows.with_columns(self.added)
 
     @property
-    def added(self) -> dict[str, npt.NDArray[Any]]:
+    def added(self) -> dict[str, Any]:
         """The columns that the table adds to your rows."""
         trust = np.full(self.labels.size, np.nan) if self.trust is None else self.trust
-        values = (self.labels, self.probability, self.outlier_score, trust)
-        return dict(zip(ADDED, values, strict=True))
+        return self._columns(self.labels, self.probability, self.outlier_score, trust)
+
+    def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
+        """The same columns for new texts; their trust is that of their cluster."""
+        corpus = self.encode(_texts(texts))
+        labels = corpus.per_row(self.model.predict(corpus.counts), -1)
+        probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
+        score = corpus.per_row(self.model.outlier_scores(corpus.counts), np.nan)
+        trust = np.append(self.cluster_trust, np.nan)[labels]
+        return self._columns(labels, probability, score, trust)
+
+    def _columns(self, labels: Labels, *others: Floats) -> dict[str, Any]:
+        names = [self.names[k] if k >= 0 else "" for k in labels.tolist()]
+        return dict(zip(ADDED, (labels, names, *others), strict=True))
 
     @cached_property
     def probability(self) -> Floats:
@@ -132,9 +149,8 @@ class Clustering:
 
     @cached_property
     def names(self) -> list[str]:
-        """A unique name for each cluster: the name of its seed, or its most distinctive words."""
-        words = [[word for word, _ in row] for row in self.top_words(N_WORDS)]
-        return cluster_names(self.model.seeds, words, self.vectorizer.name_stop_words)
+        """A unique name for each cluster: the name of its seed, or its most telling phrase."""
+        return naming.names_of(self) if self.given_names is None else naming.Names(self.given_names)
 
     @cached_property
     def coherence(self) -> list[float]:
@@ -383,7 +399,11 @@ class Clustering:
                 "levels": [list(level) for level in self.level_rows],
                 "key": self.key,
                 "seconds": self.seconds,
-                "column": None if self.rows.column is None else str(self.rows.column),
+                "created": self.created,
+                "fingerprint": self.fingerprint,
+                "names": list(self.names),
+                "edits": self.edits,
+                "column": self.rows.saved_column,
                 "ids": self.rows.id_column,
                 "embedder": None if self.embedding is None else self.embedding.identity,
             },
@@ -426,6 +446,9 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             trust=saved.per_row.get("trust"),
             level_rows=_levels_from(fitted.get("levels", [])),
             key=int(fitted.get("key", 0)) % 2**64,
+            created=str(fitted.get("created", "")),
+            edits=[str(said) for said in list(fitted.get("edits", []))],
+            given_names=naming.checked(fitted.get("names"), saved.model.n_clusters),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None

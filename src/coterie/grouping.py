@@ -17,6 +17,8 @@ import numpy as np
 
 from coterie import _allowed, explaining, fitting, urns
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
+from coterie._habits import pointing
+from coterie._records import recorded
 from coterie._sentence import Name, Sentence, counted, parameter
 from coterie.backends import SamplerOptions, get_backend, sampler_names
 from coterie.choosing import Choice
@@ -30,7 +32,7 @@ from coterie.merging import MergeClusters
 from coterie.sampler import Event
 from coterie.seeds import EncodedSeeds, Seeds, read
 from coterie.splitting import SplitMerge
-from coterie.text import readers
+from coterie.text import readers, stopping
 from coterie.text.vectorize import Vectorizer
 
 if TYPE_CHECKING:
@@ -71,9 +73,11 @@ MODEL_DECIDES: dict[str, Any] = {
 }
 
 
+@pointing
+@recorded
 def cluster(
     data: Any,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     *,
     id: str | None = None,
     model: BaseMixture | None = None,
@@ -90,6 +94,7 @@ def cluster(
     sampler: str = "auto",
     tokenizer: Any = None,
     language: str | None = "auto",
+    stop_words: Any = "auto",
     min_df: int | float | str = "auto",
     max_df: int | float | str = "auto",
     tie_duplicates: bool = True,
@@ -107,10 +112,12 @@ def cluster(
     Parameters
     ----------
     data : path, list of str, pandas or polars Series or DataFrame, or an open file
-        A csv, tsv, jsonl or parquet file, a txt file with one text per line, or a folder of txt files;
-        may be gzipped.
-    text : str
-        The column that holds the texts. Not needed if there is one obvious candidate.
+        A csv, tsv, xlsx, jsonl or parquet file, a txt file with one text per line, or a folder of txt
+        files; may be gzipped. A pattern such as "tickets-*.csv" or a list of `Path` objects is read as
+        one table.
+    text : str or list of str
+        The column that holds the texts, or several to read as one. Not needed if there is one obvious
+        candidate.
     id : str
         The column that identifies the rows.
     model : GSDMM, GSDPMM, TSDPMM, GPUDMM or XDMM
@@ -149,7 +156,10 @@ def cluster(
     tokenizer : Tokenizer or CountVectorizer-like object
         How texts are split into words. The default detects the language.
     language : str
-        A two-letter code, used to keep stop words out of names and for lemmas. Detected by default.
+        A two-letter code, which decides the stop words and the lemmas. Detected by default.
+    stop_words : "auto", None, list of str or path
+        Words to leave out. "auto": those of the language that say nothing about the subject, such as
+        articles, pronouns and prepositions. A file holds one word per line.
     min_df, max_df : int, share or "auto"
         Leave out words that occur in fewer texts than min_df, or in more texts than max_df.
     tie_duplicates : bool
@@ -178,7 +188,7 @@ def cluster(
     >>> import coterie
     >>> groups = coterie.cluster(["red apple pie", "apple pie recipe", "fast car race", "car race"])
     >>> groups.table.columns
-    ['text', 'cluster', 'probability', 'outlier_score']
+    ['text', 'cluster', 'name', 'probability', 'outlier_score', 'trust']
     """
     began = time.perf_counter()
     given = dict(locals())
@@ -186,6 +196,7 @@ def cluster(
     estimator = _estimator(given)
     topics = _topics(estimator, seeds, seed_weight)  # a mistake in them shows before a file is read
     source = _embedder(estimator, model is None)
+    stop_words = stopping.asked(stop_words)
     enter = on_stage or (lambda stage: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
@@ -195,7 +206,14 @@ def cluster(
         embedding, vectors = Embedding.of_texts(source, rows.texts)
         enter("words")
     vectorizer, corpus, notes = Vectorizer.learn(
-        rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors
+        rows.texts,
+        tokenizer,
+        language,
+        min_df,
+        max_df,
+        estimator.tie_duplicates,
+        vectors,
+        stop_words,
     )
     if source is None and _is_auto(embedder) and model is None:
         notes.append(f"Words only: the sampler {sampler!r} cannot use vectors of the texts.")

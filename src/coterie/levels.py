@@ -127,7 +127,7 @@ def divided(
 def _half(task: Task, urn: Urn, docs: Ints, key: int) -> npt.NDArray[np.bool_]:
     """Which of these documents to part from the others; every other one, if they are all alike."""
     counts = part(task.counts, docs)
-    none = changed(with_cap(urn, 2), **_NO_SEEDS)
+    none = changed(with_cap(urn, 2), **NO_SEEDS)
     options = task.plan.options._replace(sampler=_exact(task.plan.options))
     plan = sampler.Plan(REFINE, "random", key, options)
     labels = _run(task._replace(counts=counts), none, plan).assignment.labels
@@ -135,7 +135,7 @@ def _half(task: Task, urn: Urn, docs: Ints, key: int) -> npt.NDArray[np.bool_]:
     return np.asarray(apart if apart.any() else np.arange(docs.size) % 2 == 1)
 
 
-_NO_SEEDS = {
+NO_SEEDS = {
     "seed_weight": np.zeros(0),
     "seed_ptr": np.zeros(1, np.int64),
     "seed_word": np.zeros(0, np.int32),

@@ -47,6 +47,8 @@ def at(groups: Clustering, n: int) -> Clustering:
         agreement=fitted.agreement,
         notes=[note for note in groups.notes if not note.startswith(_OPENING)],
         trust=_carried_trust(groups, labels),
+        given_names=None,
+        edits=[],
     )
 
 

@@ -17,6 +17,7 @@ from coterie.cli import exits, streams
 COMMANDS = {
     "fit": "Cluster the texts in a file and write your table with a cluster for each row.",
     "predict": "Assign new texts to the clusters of a saved model.",
+    "edit": "Rename, merge or split clusters of a saved model, or drop words from it.",
     "info": "Show the clusters, settings and notes of a saved model.",
     "report": "Write the report of a saved model, a single HTML page.",
     "demo": "Try coterie on a small invented corpus.",

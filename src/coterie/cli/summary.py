@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from coterie._sentence import counted
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from coterie.clustering import Clustering
 
+Parts = Sequence[tuple[str, list[str]]]
 SHOWN = 12  # clusters
 _WIDTH = 110  # if there is no terminal
 
@@ -32,7 +34,9 @@ def facts(groups: Clustering) -> dict[str, Any]:
         "converged": groups.converged,
         "reason": groups.reason,
         "seconds": _plain(round(groups.seconds, 4)),
-        "settings": [setting._asdict() for setting in groups.settings],
+        "created": groups.created,
+        "fingerprint": groups.fingerprint,
+        "settings": [{**s._asdict(), "value": _number(s.value)} for s in groups.settings],
         "notes": notes(groups),
         "clusters": clusters,
         **({} if groups.model.seeds is None else {"seeds": groups.seed_report().to_dicts()}),
@@ -45,10 +49,14 @@ def notes(groups: Clustering) -> list[str]:
     return [in_terms_of_options(note) for note in [*groups.notes, *later]]
 
 
-def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> None:
-    """Print the summary."""
+def show(
+    groups: Clustering, said: dict[str, Any], to_stderr: bool = False, parts: Parts = ()
+) -> None:
+    """Print the summary; `parts` are headings and lines of breakdowns."""
     console = open_console(to_stderr)
     clusters(console, groups)
+    for heading, lines in parts:
+        bullets(console, heading, lines)
     if groups.model.seeds is not None:
         report = groups.seed_report().to_text(
             console.width - 4, new=False
@@ -61,7 +69,7 @@ def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> N
         bullets(console, "Stopped early", [words])
     bullets(console, "Time", [" · ".join(_times(said["stages"]))])
     what = {
-        "table": "your rows, with cluster, probability, outlier_score and trust",
+        "table": "your rows, with cluster, name, probability, outlier_score and trust",
         "clusters": "names, sizes, words and examples",
         "report": "the report: open it in a browser",
         "model": "for coterie predict, info and report",
@@ -166,6 +174,16 @@ def _times(stages: dict[str, float]) -> list[str]:
     total = sum(stages.values())
     shown = [(name, t) for name, t in stages.items() if t >= 0.02 * total or name == "report"]
     return [*(f"{name} {duration(t)}" for name, t in shown), f"{duration(total)} in total"]
+
+
+def _number(value: str) -> float | int | str:
+    """A setting as a number, if it is one."""
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
 
 
 def _plain(value: Any) -> Any:
