@@ -103,8 +103,9 @@ class _Pairs:
         self.urn, n = urn, slots.size
         self.size = state.size[slots].astype(np.float64)
         self.total = state.total[slots] * urn.words.unit
-        self.sums = state.sums[slots]
-        self.norm = (self.sums**2).sum(axis=1)
+        sums = state.sums[slots]
+        self.gram = sums @ sums.T if sums.shape[1] else np.zeros((0, 0))  # <S_i, S_j>
+        self.own = self._alone()
         self.open = np.ones(n, bool)
         number = np.full(state.size.size, -1, np.int32)
         number[slots] = np.arange(n)
@@ -119,27 +120,32 @@ class _Pairs:
         self.table = table[:, 0].copy()
         self.gain = np.zeros((n, n))
         kernel.all_pairs(*self._csr, beta, urn.words.unit, self.table, self.gain)
-        for i in range(n - 1):
+        for i in range(n):
             self.gain[i, i + 1 :] += self._rest(i, np.arange(i + 1, n))
-        self.gain[np.tril_indices(n)] = -np.inf
+            self.gain[i, : i + 1] = -np.inf
         self.best = self.gain.argmax(axis=1)  # of each row: the cluster that it gains most with,
         self.most = self.gain[np.arange(n), self.best]  # and how much
         self.scratch = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.mark = np.zeros(urn.words.beta.size, bool)
 
     def join_best(self) -> tuple[int, int, float]:
         """Join the pair that gains most, or loses least; returns it, and what was gained."""
         i = int(self.most.argmax())
         j, gained = int(self.best[i]), float(self.most[i])
-        self.group[self.group == j] = i
         self.open[j] = False
-        self.words[i] = np.union1d(self.words[i], self.words[j])
-        for values in (self.size, self.total, self.sums):
-            values[i] += values[j]
-        self.norm[i] = (self.sums[i] ** 2).sum()
-        self.gain[j, :] = self.gain[:, j] = self.most[j] = -np.inf
         others = np.flatnonzero(self.open)
         others = others[others != i]
-        value = self._shared(i)[others] + self._rest(i, others)
+        shared = self._shared(i, j, others)
+        self.group[self.group == j] = i
+        self.words[i] = self._union(self.words[i], self.words[j])
+        for values in (self.size, self.total, self.gram):
+            if values.size:
+                values[i] += values[j]
+        if self.gram.size:
+            self.gram[:, i] += self.gram[:, j]
+        self.own[i] = self._alone(slice(i, i + 1))[0]
+        self.gain[j, :] = self.gain[:, j] = self.most[j] = -np.inf
+        value = shared + self._rest(i, others)
         self.gain[np.minimum(i, others), np.maximum(i, others)] = value
         moved = np.append(others[(self.best[others] == i) | (self.best[others] == j)], i)
         self.best[moved] = self.gain[moved].argmax(axis=1)
@@ -153,12 +159,24 @@ class _Pairs:
     def _csr(self) -> tuple[Any, ...]:
         return self.held.indptr.astype(np.int64), self.held.indices, self.held.data
 
-    def _shared(self, i: int) -> Floats:
-        """What the words that cluster i shares with each other one are worth together."""
+    def _shared(self, i: int, j: int, others: npt.NDArray[np.int64]) -> Floats:
+        """What the words that i and j together share with each other cluster are worth.
+
+        It is known for each of the two; only the words of the one that has fewer of them add to it.
+        """
+        if self.words[i].size < self.words[j].size:
+            i, j = j, i
+        known = self.gain[np.minimum(i, others), np.maximum(i, others)] - self._rest(i, others)
         row, words = np.zeros(self.size.size), self.urn.words
-        group = (self.words[i], self.group, i)
+        group = (self.words[j], self.group, i, j)
         kernel.one_row(*self._csr, *group, words.beta, words.unit, self.table, *self.scratch, row)
-        return row
+        return np.asarray(known + row[others])
+
+    def _union(self, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        self.mark[one] = self.mark[other] = True
+        both = np.flatnonzero(self.mark).astype(np.int32)
+        self.mark[both] = False
+        return both
 
     def _gather(self) -> None:
         """Now and then, add up the counts of clusters that were joined."""
@@ -173,19 +191,27 @@ class _Pairs:
 
     def _rest(self, i: int, others: npt.NDArray[np.int64]) -> Floats:
         """The part of the gain that comes from totals, sizes and vectors."""
-        urn, both = self.urn, self.size[i] + self.size[others]
-        beta_sum = urn.words.beta_sum
-        gain = -_change(beta_sum, self.total[i], self.total[others])
+        norm = None
+        if self.gram.size:
+            norm = self.gram[i, i] + self.gram.diagonal()[others] + 2.0 * self.gram[i, others]
+        both = self._worth(
+            self.size[i] + self.size[others], self.total[i] + self.total[others], norm
+        )
+        return np.asarray(both - self.own[i] - self.own[others])
+
+    def _alone(self, which: slice = slice(None)) -> Floats:
+        """What totals, sizes and vectors of these clusters are worth, each on its own."""
+        norm = self.gram.diagonal()[which] if self.gram.size else None
+        return self._worth(self.size[which], self.total[which], norm)
+
+    def _worth(self, size: Floats, total: Any, norm: Floats | None) -> Floats:
+        urn = self.urn
+        worth = -log_rising(urn.words.beta_sum, total)
         if urn.sizes.prior > 0.0:
-            gain += _change(urn.sizes.prior, self.size[i], self.size[others])
+            worth += log_rising(urn.sizes.prior, size)
         else:
-            gain += gammaln(both) - gammaln(self.size[i]) - gammaln(self.size[others])
-            gain -= np.log(urn.sizes.open_weight)
-        if self.sums.shape[1]:
-            norm = self.norm[i] + self.norm[others] + 2.0 * (self.sums[others] @ self.sums[i])
-            gain += potential(urn, norm) - potential(urn, self.norm[others])
-            gain -= potential(urn, self.norm[i])
-        return np.asarray(gain)
+            worth += np.log(urn.sizes.open_weight) + gammaln(size)
+        return worth if norm is None else worth + potential(urn, norm)
 
 
 def _by_cluster(held: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
@@ -201,8 +227,3 @@ def _known(
     known = cluster >= 0
     before = np.append(0, np.cumsum(known))
     return before[ptr], cluster[known], held[known]
-
-
-def _change(x: float, one: float, other: Any) -> Floats:
-    """ln rising(x, one + other) - ln rising(x, one) - ln rising(x, other)."""
-    return log_rising(x, one + other) - log_rising(x, one) - log_rising(x, other)
