@@ -14,6 +14,7 @@ from coterie.counts import Corpus
 from coterie.fitting import Fitted, Task
 from coterie.levels import Found
 from coterie.merging import MergeClusters
+from coterie.splitting import SplitMerge
 from coterie.urns import changed
 
 FINER, TRIES = 4.0, 4  # beta is divided by so much, so often, until there are enough clusters
@@ -94,7 +95,8 @@ class Choice:
         return how
 
     def _no_merging(self, task: Task) -> list[Any]:
-        return [step for step in task.plan.steps if not isinstance(step, MergeClusters)]
+        apart = (MergeClusters, SplitMerge)
+        return [step for step in task.plan.steps if not isinstance(step, apart)]
 
     def _enough(self, run: sampler.Run, task: Task) -> tuple[sampler.Run, Task]:
         """Another run with a smaller beta, again and again, where there are too few clusters."""

@@ -31,6 +31,7 @@ from coterie.locating import Embedding
 from coterie.merging import MergeClusters
 from coterie.sampler import Event
 from coterie.seeds import EncodedSeeds, Seeds, read
+from coterie.splitting import SplitMerge
 from coterie.text import readers, stopping
 from coterie.text.vectorize import Vectorizer
 
@@ -57,6 +58,7 @@ SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
 MERGE_AFTER = (10, 20, 30)  # sweeps after which clusters are merged while the joint rises
+SPLIT_AFTER = (5, 12, 15, 18, 22, 26)  # and those after which splits and merges are proposed
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
     "seeds": None,
@@ -405,5 +407,6 @@ def _task(
     task: fitting.Task = estimator._task(corpus, words, "texts", seeds)
     if not is_default:
         return task
-    plan = task.plan._replace(steps=[*task.plan.steps, MergeClusters(MERGE_AFTER)])
+    steps = [*task.plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
+    plan = task.plan._replace(steps=steps)
     return task._replace(plan=plan if seeds is None else plan._replace(init="anchored"))
