@@ -160,3 +160,13 @@ def test_load_takes_what_fit_wrote(cli: Any, reviews: Path) -> None:  # noqa: F8
     assert cli("fit", reviews, *FAST).code == 0
     assert coterie.load("reviews.coterie").names == coterie.load("reviews.coterie/model").names
     assert "fingerprint" in cli("info", "reviews.coterie").out
+
+
+def test_a_loaded_model_scores_its_own_texts_no_second_time(
+    groups: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups.save(tmp_path / "m")
+    monkeypatch.setattr("coterie.fitting.row_values", None)
+    again = coterie.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.outlier_score, groups.outlier_score)
+    assert again.drift(TEXTS) == groups.drift(TEXTS)
