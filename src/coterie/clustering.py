@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _records, _sentence, fitting, io, metrics, naming, nesting
+from coterie import _records, _sentence, fitting, io, metrics, naming, nesting, unusual
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie._sentence import counted
@@ -130,7 +130,7 @@ class Clustering(Uses):
         corpus = self.encode(_texts(texts))
         labels = corpus.per_row(self.model.predict(corpus.counts), -1)
         probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
-        score = corpus.per_row(self.model.outlier_scores(corpus.counts), np.nan)
+        score = corpus.per_row(self._unusual(corpus, texts), np.nan)
         trust = np.append(self.cluster_trust, np.nan)[labels]
         return self._columns(labels, probability, score, trust)
 
@@ -145,8 +145,32 @@ class Clustering(Uses):
 
     @cached_property
     def outlier_score(self) -> Floats:
-        """How much better a new cluster would explain each row, in nats per word; NaN without words."""
-        return self._row_values["outlier_score"]
+        """How unusual each row is: the share of rows that are less unusual; NaN without words.
+
+        Outliers have a score of at least `unusual.LINE`, 0.98.
+        """
+        return self.corpus.per_row(self._calibrated[1], np.nan)
+
+    @cached_property
+    def outliers(self) -> npt.NDArray[np.bool_]:
+        """Which rows fit nowhere: far from the others of their cluster, or alone in one."""
+        return np.asarray(self.outlier_score >= unusual.LINE)
+
+    @cached_property
+    def _calibrated(self) -> tuple[unusual.Scale, Floats]:
+        return unusual.of_fit(self.model, self.corpus.counts, self._per_document)
+
+    def _unusual(self, corpus: Corpus, texts: Sequence[str]) -> Floats:
+        """The outlier scores of new texts, on the scale of the fit."""
+        scale, counts = self._calibrated[0], corpus.counts
+        none = np.zeros(counts.word.size, bool)
+        known = corpus.doc_of_row >= 0
+        words = np.array([len(cut) for cut in self.vectorizer.cut_all(list(texts))])[known]
+        unknown = np.maximum(words - counts.length, 0)
+        labels = self.model.predict(counts)
+        return scale.scores(
+            unusual.measured(self.model, counts, labels, none, scale.share_new, unknown=unknown)
+        )
 
     @cached_property
     def names(self) -> list[str]:
@@ -330,10 +354,11 @@ class Clustering(Uses):
         said = f"{counted(len(self.rows), 'text')} in {found}"
         said += f" ({empty:,} without words)" if empty else ""
         said += f", and {counted(self.n_missing, 'seed')} without texts" if self.n_missing else ""
+        odd = int(self.outliers.sum())
         biggest = self.model.frozen.size[:1].sum() / max(int(self.model.frozen.size.sum()), 1)
         chosen = "; ".join(s.sentence for s in self.settings)
         lines = [
-            f"{said}; the largest cluster holds {biggest:.0%} of them.",
+            f"{said}; the largest cluster holds {biggest:.0%} of them, and {odd:,} fit nowhere.",
             *self.notes,
             f"Chosen: {chosen}.",
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coterie import fitting
-from coterie._sentence import Name, Sentence, parameter
+from coterie._sentence import Name, Sentence, counted, example, parameter
 from coterie.clustering import Setting
 from coterie.embedders import Embedder
 from coterie.sampler import Run
@@ -48,6 +48,17 @@ def about_cap(n_clusters: int, task: fitting.Task) -> list[str]:
         f"{found} of at most {room} clusters{beside} are in use, so there may be more to find; raise "
         + parameter("max_clusters")
         + "."
+    ]
+
+
+def about_convergence(run: Run, n_sweeps: int) -> list[str]:
+    """A note if the clusters were still improving when the last sweep was done."""
+    if run.converged or run.stop.kind != "sweeps":
+        return []
+    passes = counted(len(run.trace), "pass", "passes")
+    return [
+        f"The clusters were still improving after {passes} over the texts; treat them as a draft, or"
+        " allow more with " + example("n_sweeps", 2 * n_sweeps) + "."
     ]
 
 

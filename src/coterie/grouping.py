@@ -244,7 +244,7 @@ def cluster(
     )
     if n_clusters is None:
         notes += explaining.about_cap(chosen.n_finest or fitted.model.n_clusters, task)
-    notes += chosen.notes
+    notes += [*chosen.notes, *explaining.about_convergence(fitted.run, int(estimator.n_sweeps))]
     promotes = fitted.run.urn.relations.promotion
     return Clustering(
         rows=rows,

@@ -22,6 +22,7 @@ from coterie.trace import SweepRecord, Trace, record
 from coterie.urns import Urn
 
 WINDOW = 5  # sweeps over which "settled" is judged, against as many before them
+LIVELY = 0.02  # share of documents that may move after convergence without a word about it
 TOL = 1e-3  # what `converged` means when no tol was given
 AUTO_BLOCKED = 5_000_000  # entries (distinct words of documents) from which "auto" draws in blocks
 
@@ -215,6 +216,7 @@ def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:
         f"{'converged' if settled else 'not converged'}: log-likelihood per word"
         f" {likelihood[-WINDOW:].mean():.3f} ({rise:+.2g} per sweep), {now:.1%} of the documents move"
         f" per sweep ({before:.1%} before)"
+        + (", between clusters that suit them equally well" if settled and now > LIVELY else "")
     )
 
 
