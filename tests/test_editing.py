@@ -279,6 +279,18 @@ def test_edit_on_the_command_line(cli: Any) -> None:  # noqa: F811
     assert "Third" in Path("p.csv").read_text(encoding="utf-8")
 
 
+def test_edit_keeps_what_else_the_folder_holds(cli: Any) -> None:  # noqa: F811
+    lines = ["text,channel", *(f"{text},{'ab'[i % 2]}" for i, text in enumerate(TEXTS))]
+    Path("a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    how = ["--text", "text", "--by", "channel", "--per-group", "--embedder", "none", "-o", "a"]
+    assert cli("fit", "a.csv", *how).code == 0
+    before = {path.name for path in Path("a").iterdir()}
+    assert cli("edit", "a", "--rename", "0=First").code == 0
+    assert {path.name for path in Path("a").iterdir()} == before
+    assert "First" in Path("a/by_channel.csv").read_text(encoding="utf-8")
+    assert any("First" in path.name for path in Path("a/groups").iterdir())
+
+
 def test_edit_writes_a_copy(cli: Any) -> None:  # noqa: F811
     before = fitted(cli)
     assert cli("edit", "a", "--split", "0=2", "-o", "b").code == 0

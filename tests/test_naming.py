@@ -111,3 +111,10 @@ def test_a_seed_keeps_its_name() -> None:
     groups = coterie.cluster(TEXTS, seeds={"Plastic": "bank card lost"})
     assert "Plastic" in groups.names
     assert len(set(groups.names)) == groups.n_clusters
+
+
+def test_names_of_levels_are_phrases_too() -> None:
+    groups = coterie.cluster(TEXTS)
+    for names in groups.levels["names"].to_list():
+        assert len(set(names)) == len(names)
+        assert all(any(name.lower() in text.lower() for text in TEXTS) for name in names)

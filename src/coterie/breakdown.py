@@ -220,7 +220,7 @@ def _changes(groups: Clustering, part: Ints, width: int, names: list[str]) -> di
 
 # ---------------------------------------------------------------- words
 def _times_as(value: float) -> str:
-    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+    return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
 def _how_much(row: dict[str, Any]) -> str:

@@ -31,6 +31,7 @@ from coterie.trace import Trace
 from coterie.using import Uses
 
 ADDED = ("cluster", "name", "probability", "outlier_score", "trust")  # columns of the table
+ROW_VALUES = ("outlier_score", "typicality", "length", "weight")  # computed once and saved
 N_WORDS, N_EXAMPLES = 10, 3
 DOUBT = 0.4  # clusters whose trust is lower are doubtful
 
@@ -452,7 +453,7 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
     except ValueError as error:
         raise damaged(documents, str(error).rstrip(".")) from None
     try:
-        return Clustering(
+        made = Clustering(
             rows=rows,
             vectorizer=Vectorizer.from_dict(fitted.get("vectorizer"), saved.model.words or []),
             model=saved.model,
@@ -477,6 +478,12 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
+    values = {name: saved.per_row.get(name) for name in ROW_VALUES}
+    if all(value is not None for value in values.values()):
+        made.__dict__["_row_values"] = (
+            values  # not computed again, which takes a pass over all texts
+        )
+    return made
 
 
 def _levels_from(rows: Any) -> list[Level]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from coterie.clustering import Clustering
 
 Ints = npt.NDArray[np.int64]
+RUNS, SWEEPS = 5, 20  # to split a cluster
 _STATE = ("model", "labels", "vectorizer", "corpus", "trust", "agreement", "given_names", "edits")
 
 
@@ -117,11 +118,10 @@ def split(groups: Clustering, cluster: int, into: int = 2) -> list[int]:
             f" {into}."
         )
     task = _task(groups)
-    alone = changed(levels.with_cap(task.urn, 1), **levels.NO_SEEDS)
     counts = part(task.counts, docs)
-    begun = from_labels(counts, alone, np.zeros(docs.size, np.int32)).assignment
-    done = levels.divided(task._replace(counts=counts), alone, begun, int(into), groups.key)[1]
-    parts = np.unique(done.labels, return_inverse=True)[1]
+    parts = _divided(
+        task._replace(counts=counts), int(into), groups.key, int(task.counts.weight.sum())
+    )
     order = np.argsort(-np.bincount(parts, counts.weight), kind="stable")
     rank = np.argsort(order)[parts]  # the largest part keeps the number
     n = groups.n_clusters
@@ -130,6 +130,27 @@ def split(groups: Clustering, cluster: int, into: int = 2) -> list[int]:
     said = f"split {cluster} ({groups.names[cluster]!r}) into {into}"
     numbers = _relabel(groups, labels, urn, {cluster: None}, [cluster], said)
     return [int(numbers[k]) for k in (cluster, *range(n, n + into - 1))]
+
+
+def _divided(task: fitting.Task, into: int, key: int, n_all: int) -> Ints:
+    """Part documents into groups: the most probable result of several short runs.
+
+    The prior of a cluster was made for all texts; here it is worth as much less as there are fewer.
+    """
+    counts, words = task.counts, task.urn.words
+    share = float(counts.weight.sum()) / n_all
+    less = {"beta": words.beta * share, "beta_sum": words.beta_sum * share}
+    urn = changed(levels.with_cap(task.urn, into), **levels.NO_SEEDS, **less)
+    runs = []
+    for i in range(RUNS):
+        plan = Plan(SWEEPS, "random", (key + i) % 2**64)
+        run = sampler.run(counts, urn, plan, get_backend(task.backend))
+        last = run.trace[-1]
+        runs.append((last.clusters, last.log_joint, -i, run.assignment))
+    best = max(runs, key=lambda run: run[:3])[3]
+    if np.unique(best.labels).size < into:
+        best = levels.divided(task, urn, best, into, key)[1]
+    return np.unique(best.labels, return_inverse=True)[1]
 
 
 def _relabel(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coterie.clustering import Clustering
     from coterie.text.vectorize import Vectorizer
 
+Memo = dict[int, dict[str, str]]  # row -> its phrases: in lower case, as written
 Labels = npt.NDArray[np.int64]
 
 MOST_TEXTS = 60_000  # looked at in all
@@ -53,19 +54,29 @@ def names_of(groups: Clustering, given: dict[int, str] | None = None) -> Names:
     """A name for each cluster: one given, that of its seed, or its most telling phrase; each only once."""
     if given is not None and len(given) == groups.n_clusters:
         return Names(given[k] for k in range(groups.n_clusters))
-    vectorizer, labels, n = groups.vectorizer, groups.labels, groups.n_clusters
+    seeds = groups.model.seeds
+    taken = {} if seeds is None else dict(zip(seeds.cluster.tolist(), seeds.names, strict=True))
+    spare = [row[0][0] if row else "" for row in groups.top_words(1)]
+    return names_for(groups, groups.labels, taken | (given or {}), spare)
+
+
+def names_for(
+    groups: Clustering,
+    labels: Labels,
+    taken: dict[int, str],
+    spare: Sequence[str],
+    memo: Memo | None = None,
+) -> Names:
+    """Names for other labels of the same texts; `memo` keeps the phrases of texts for the next call."""
+    vectorizer, n = groups.vectorizer, len(spare)
     texts = groups.rows.texts
-    stop_words = vectorizer.name_stop_words
-    found = phrases(texts, labels, n, stop_words, _known(vectorizer), _segmenter(vectorizer))
+    how = (vectorizer.name_stop_words, _known(vectorizer), _segmenter(vectorizer))
+    found = phrases(texts, labels, n, *how, memo)
     without = [k for k, row in enumerate(found) if not row]
     if without:  # only stop words, or numbers
         rest = np.where(np.isin(labels, without), labels, -1)
         for k, row in enumerate(phrases(texts, rest, n, frozenset(), lambda word: True)):
             found[k] = found[k] or row
-    seeds = groups.model.seeds
-    taken = {} if seeds is None else dict(zip(seeds.cluster.tolist(), seeds.names, strict=True))
-    taken |= given or {}
-    spare = [row[0][0] if row else "" for row in groups.top_words(1)]
     return Names(choose(found, taken, spare))
 
 
@@ -106,6 +117,7 @@ def phrases(
     stop_words: Collection[str],
     is_known: Callable[[str], bool],
     segment: Callable[[str], list[str]] | None = None,
+    memo: Memo | None = None,
 ) -> list[list[tuple[str, float]]]:
     """The most telling phrases of each cluster with their scores, best first.
 
@@ -119,7 +131,11 @@ def phrases(
     for rows in _sampled(labels, n_clusters):
         held: Counter[str] = Counter()
         for i in rows:
-            own = dict(_candidates(texts[i], stop_words, is_known, segment))
+            own = None if memo is None else memo.get(i)
+            if own is None:
+                own = dict(_candidates(texts[i], stop_words, is_known, segment))
+                if memo is not None:
+                    memo[i] = own
             held.update(own.keys())
             for phrase, as_written in own.items():
                 written[phrase][as_written] += 1

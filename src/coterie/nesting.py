@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie import fitting, levels, merging, sampler
-from coterie.describing import cluster_names
+from coterie import fitting, levels, merging, naming, sampler
 from coterie.errors import InvalidInput
 from coterie.model import Model
 from coterie.sampler import Stop
@@ -80,12 +79,13 @@ def table(groups: Clustering) -> dict[str, list[Any]]:
     tree = merging.tree(task.counts, task.urn, finest)
     stops = set(levels.stops(groups.level_rows))
     names = []
+    memo: naming.Memo = {}
     for level in groups.level_rows:
         assignment = finest
         if tree is not None and level.groups < finest.open_slots.size:
             cut = tree.labels(finest, level.groups - task.urn.seeds.weight.size)
             assignment = from_labels(task.counts, task.urn, cut).assignment
-        names.append(_names(groups, task, assignment))
+        names.append(_names(groups, task, assignment, memo))
     return {
         "clusters": [level.groups for level in groups.level_rows],
         "log_joint": [level.log_joint for level in groups.level_rows],
@@ -114,14 +114,20 @@ def ids(groups: Clustering) -> Ints:
     return found
 
 
-def _names(groups: Clustering, task: fitting.Task, assignment: Assignment) -> list[str]:
+def _names(
+    groups: Clustering, task: fitting.Task, assignment: Assignment, memo: naming.Memo
+) -> list[str]:
     seeds = groups.model.seeds
     named = () if seeds is None else (seeds.names, seeds.unknown)
-    model, _ = Model.freeze(task.urn, task.counts, assignment, groups.vectorizer.words, *named)
-    words = [
-        [groups.vectorizer.words[w] for w, _ in row] for row in model.top_words(10, "distinct")
-    ]
-    return cluster_names(model.seeds, words, groups.vectorizer.name_stop_words)
+    words = groups.vectorizer.words
+    model, cluster_of = Model.freeze(task.urn, task.counts, assignment, words, *named)
+    spare = [words[row[0][0]] if row else "" for row in model.top_words(1, "distinct")]
+    of_seed = model.seeds
+    taken = (
+        {} if of_seed is None else dict(zip(of_seed.cluster.tolist(), of_seed.names, strict=True))
+    )
+    labels = groups.corpus.per_row(cluster_of[assignment.labels].astype(np.int64), -1)
+    return list(naming.names_for(groups, labels, taken, spare, memo))
 
 
 def _finest(groups: Clustering) -> tuple[fitting.Task, Assignment]:

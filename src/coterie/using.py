@@ -31,7 +31,7 @@ class Uses:
         return breakdown.over(self, column, every)
 
     def drift(self: Any, texts: Sequence[str]) -> Drift:
-        """Compare new texts with those of the fit: without known words, and stranger than usual."""
+        """Compare new texts with those of the fit: without known words, and outliers."""
         added = self.added_to(texts)
         return drift.measure(self, added["cluster"], added["outlier_score"])
 

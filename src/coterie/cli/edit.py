@@ -14,6 +14,7 @@ from coterie.cli.words import printable
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
     from coterie.text.readers import Rows
 
@@ -88,11 +89,10 @@ def run(
         found.append(groups)
         paths = {"model": str(target)}
         if whole:
-            kind = "csv"
-            if around is not None:
-                kind = _restore_table(groups, around)
+            kind = "csv" if around is None else _restore_table(groups, around)
             title = (around or folder).name.removesuffix(".coterie")
-            result = fit.Result(groups, [], kind, title, per_group=False)
+            per_group = around is not None and (around / places.GROUPS).is_dir()
+            result = fit.Result(groups, _parts(groups, around), kind, title, per_group)
             paths = fit.write_folder(result, place, {}, stages)
         else:
             place.write(groups.save)
@@ -135,6 +135,23 @@ def _restore_table(groups: Clustering, folder: Path) -> str:
             groups.rows = rows
         return kind
     return "csv"
+
+
+def _parts(groups: Clustering, folder: Path | None) -> list[Breakdown]:
+    """The breakdowns of an earlier run, of the groups as they are now."""
+    from coterie._disk import read_regular
+
+    try:
+        run = json.loads(read_regular(folder / places.RUN, 2**26)) if folder is not None else {}
+        asked = [(str(p["column"]), p.get("every")) for p in run.get("breakdowns", [])]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return []
+    columns = set(groups.rows.frame.columns)
+    return [
+        groups.over(column, every) if every else groups.by(column)
+        for column, every in asked
+        if column in columns
+    ]
 
 
 def _pair(option: str) -> Any:

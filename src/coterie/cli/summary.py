@@ -74,6 +74,9 @@ def show(
         "report": "the report: open it in a browser",
         "model": "for coterie predict, info and report",
     }
+    for name in said["paths"]:
+        if name.startswith(("by_", "over_", "changes_")):
+            what[name] = "groups compared: counts, shares and ratios"
     shown = [(said["paths"][name], about) for name, about in what.items() if name in said["paths"]]
     width = max((len(path) for path, _ in shown), default=0)
     bullets(console, "Written", [f"{path:<{width}}  {about}" for path, about in shown])
