@@ -73,7 +73,7 @@ class Run(NamedTuple):
 
 def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     """Sample: start, or continue from a checkpoint, then sweep until done or stopped."""
-    options, why = resolved(plan.options, counts)
+    options, why = resolved(plan.options, counts, getattr(backend, "default_sampler", None))
     plan = plan._replace(options=options)
     refusal = backend.supports(urn, options)
     if refusal:
@@ -184,10 +184,17 @@ def _between(
     return urn, learned
 
 
-def resolved(options: SamplerOptions, counts: Counts) -> tuple[SamplerOptions, str]:
-    """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing."""
+def resolved(
+    options: SamplerOptions, counts: Counts, only: str | None = None
+) -> tuple[SamplerOptions, str]:
+    """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing.
+
+    `only`: the one that the backend has, if it has one.
+    """
     if options.sampler != "auto":
         return options, ""
+    if only is not None:
+        return options._replace(sampler=only), f"Sampler: {only!r}, the one of this backend."
     words = int(counts.ptr[-1])
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"
