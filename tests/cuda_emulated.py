@@ -16,7 +16,7 @@ from coterie.backends.cuda import _device
 
 TYPES = {
     "i64": np.int64, "u64": np.uint64, "int": np.int32, "float": np.float32, "double": np.float64,
-    "short": np.uint16, "unsigned": np.uint32, "u16": np.uint16,
+    "u8": np.uint8, "u16": np.uint16,
 }  # fmt: skip
 SAME_BITS = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
 
@@ -26,7 +26,8 @@ def signatures() -> dict[str, list[tuple[str, str, bool]]]:
     """For each kernel: (name, type, whether it is a pointer) of every argument."""
     found = {}
     for name, inside in re.findall(
-        r'extern "C" __global__ void (\w+)\(([^)]*)\)', _device.source()
+        r'extern "C" __global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(([^)]*)\)',
+        _device.source(),
     ):
         each = [re.sub(r"\b(const|__restrict__)\b", "", part).split() for part in inside.split(",")]
         parts = [" ".join(words).replace("*", " * ").split() for words in each]
@@ -69,6 +70,11 @@ class Emulated:
         given = bind(name, args)
         flat = {k: v.reshape(-1) if isinstance(v, np.ndarray) else v for k, v in given.items()}
         globals()[f"_{name}"](**flat)
+
+    def multiply(self, left: Any, right: Any, out: Any) -> None:
+        out[:] = left.view(np.float16).astype(np.float32) @ right.view(np.float16).astype(
+            np.float32
+        )
 
     def to_host(self, array: Any) -> Any:
         return array.copy()
@@ -173,6 +179,7 @@ def _draw_exact(**a: Any) -> None:
         x = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0] * cumulated[-1]
         k = int(min(np.searchsorted(cumulated, x, side="right"), score.size - 1))
         a["drawn"][place] = k if k < score.size - 1 else own if alone else -1
+        a["n_new"][0] += a["drawn"][place] < 0
 
 
 def _score_documents(**a: Any) -> None:
@@ -213,3 +220,143 @@ def _weights(a: dict[str, Any], d: int, own: int, g: int, j: int, at_mean: Any) 
         gain = grown / (np.sqrt(np.maximum(rho2 + before + grown, 0)) + np.sqrt(rho2 + before))
         score += a["kappa"] * (gain - own_norm / (np.sqrt(rho2 + own_norm) + a["rho"]))
     return score
+
+
+# ---------------------------------------------------------------- the quick draw
+OCCURRENCES = 64
+
+
+def _max_tally(**a: Any) -> None:
+    np.maximum.at(a["most"], a["word"], np.minimum(a["tally"], OCCURRENCES))
+
+
+def _count_columns(**a: Any) -> None:
+    for w, c in zip(a["word"], np.minimum(a["tally"], OCCURRENCES), strict=True):
+        first = a["offset"][w]
+        if a["burstiness"]:
+            a["uses"][first : first + c] += 1
+        else:
+            a["uses"][first] += c
+
+
+def _places(a: dict[str, Any], d: int) -> list[int]:
+    """The place of every column of a document."""
+    word, tally = _document(a, d)
+    return [
+        int(a["place"][a["offset"][w] + (i if a["burstiness"] else 0)])
+        for w, c in zip(word, tally, strict=True)
+        for i in range(min(c, OCCURRENCES))
+    ]
+
+
+def _count_rows(**a: Any) -> None:
+    for d in range(a["n"]):
+        found = np.array(_places(a, d))
+        rare = (found == -1).sum() + int(a["length"][d]) - found.size
+        a["n_rows"][d] = (found > 0).sum()
+        a["error"][d] = 1e-3 + 1e-5 * a["length"][d] + (found > 0).sum() * a["of_row"]
+        a["error"][d] += (found < -1).sum() * a["of_product"] + rare * a["of_rare"]
+
+
+def _list_rows(**a: Any) -> None:
+    ones = a["matrix"].view(np.float16).reshape(-1, max(a["n_columns"], 1))
+    for d in range(a["n"]):
+        found = np.array(_places(a, d))
+        a["row_of"][a["row_ptr"][d] : a["row_ptr"][d + 1]] = found[found > 0]
+        for c in found[found < -1]:
+            ones[d, -2 - c] += 1
+
+
+def _gains(a: dict[str, Any]) -> Any:
+    held = a["held"].reshape(-1, a["width"])[a["word_of"]]
+    beta = a["beta"][a["word_of"] * a["beta_stride"]] + a["times_of"]
+    return np.log1p(held / beta[:, None])
+
+
+def _fill_bytes(**a: Any) -> None:
+    out = a["out"].reshape(-1, a["row_bytes"])
+    out[:] = np.rint(_gains(a) * a["per_step"])
+    out[0] = 0
+
+
+def _fill_product(**a: Any) -> None:
+    a["out"].view(np.float16)[:] = _gains(a).ravel()
+
+
+def _measure_rows(**a: Any) -> None:
+    n = (a["held"].reshape(-1, a["width"])[a["word_of"]] > 0).sum(axis=1)
+    n[0] = 0
+    listed, whole = (n + 3) // 4, a["width"] // 8
+    a["pieces"][:] = np.where(listed <= whole, listed, -whole)
+
+
+def _fill_lists(**a: Any) -> None:
+    gains = np.rint(_gains(a) * a["per_step"]).astype(np.uint32)
+    where, store = a["where"].reshape(-1, 2), a["store"].view(np.uint32)
+    for row, (at, n) in zip(gains, where, strict=True):
+        if n < 0:
+            store[at * 4 :].view(np.uint16)[: row.size] = row
+        elif n > 0:
+            slots = np.flatnonzero(row)
+            store[at * 4 : (at + n) * 4] = a["width"]
+            store[at * 4 : at * 4 + slots.size] = slots.astype(np.uint32) | (row[slots] << 16)
+
+
+def _draw_narrow(**a: Any) -> None:
+    rows = a["rows"].reshape(-1, a["row_bytes"])
+    _draw_quickly(a, lambda mine: rows[mine].sum(axis=0, dtype=np.int64))
+
+
+def _draw_wide(**a: Any) -> None:
+    where, store = a["where"].reshape(-1, 2), a["store"].view(np.uint32)
+
+    def steps(mine: Any) -> Any:
+        sums = np.zeros(a["width"] + 4, np.int64)
+        for at, n in where[mine]:
+            if n < 0:
+                sums[: a["width"]] += store[at * 4 :].view(np.uint16)[: a["width"]]
+            elif n > 0:
+                pairs = store[at * 4 : (at + n) * 4]
+                np.add.at(sums, pairs & 0xFFFF, pairs >> 16)
+        return sums[: a["width"]]
+
+    _draw_quickly(a, steps)
+
+
+def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
+    """As the kernels do it; that no true weight is further off than the bound is checked on the way."""
+    given = a | {"one": 1, "unit": 1.0, "kappa": 0.0}
+    base = a["base"].reshape(-1, a["width"])
+    for d in range(a["n"]):
+        own = int(a["z"][d])
+        exact = _weights(given, d, own, 1, 0, at_mean=False)
+        if a["base_row"][d] < 0:
+            _give_up(a, d)
+            continue
+        mine = a["row_of"][a["row_ptr"][d] : a["row_ptr"][d + 1]]
+        score = base[a["base_row"][d]] + steps(mine) * float(a["step"])
+        if a["n_product"]:
+            score = score + a["product"].reshape(-1, a["n_product"])[d]
+        score[own] = exact[own]
+        is_open = np.isfinite(exact)
+        assert (np.isfinite(score) == is_open).all()
+        assert (abs(score[is_open] - exact[is_open]) <= a["error_of"][d]).all()
+        alone = a["size"][own] == 1 and own >= a["n_seeds"]
+        with np.errstate(divide="ignore"):
+            fresh = np.log(a["open_weight"] + a["size_prior"] * (a["cap"] - a["n_open"][0] + alone))
+        weight = np.exp(np.append(score, fresh) - max(score.max(), fresh))
+        cumulated = np.cumsum(weight)
+        u = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0]
+        k = int(np.searchsorted(cumulated, u * cumulated[-1], side="right"))
+        factor = np.exp(2 * float(a["error_of"][d]))
+        low, high = weight[:k].sum() * factor, weight[k + 1 :].sum() * factor
+        certain = k < score.size and low / (low + weight[k:].sum()) < u - 4e-6
+        if certain and u < cumulated[k] / (cumulated[k] + high) - 4e-6:
+            a["drawn"][d] = k
+        else:
+            _give_up(a, d)
+
+
+def _give_up(a: dict[str, Any], d: int) -> None:
+    a["list"][a["n_listed"][0]] = d
+    a["n_listed"][0] += 1

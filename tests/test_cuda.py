@@ -11,7 +11,7 @@ from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 from coterie import sampler, state, urns
 from coterie.backends import SamplerOptions, cuda, get_backend
 from coterie.backends.cpu import BACKEND
-from coterie.backends.cuda import _device, _plan
+from coterie.backends.cuda import _device, _fast, _plan
 from coterie.backends.cuda._chain import CudaChain
 from coterie.counts import Counts
 from coterie.errors import Unsupported
@@ -65,6 +65,33 @@ def test_the_labels_and_ids_are_those_of_the_cpu(name: str, scan: str, emulated:
         for mine, other in ((gpu.size, cpu.size), (gpu.total, cpu.total)):
             assert mine[gpu.open_slots].tolist() == other[cpu.open_slots].tolist()
         np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("products", [0, 8])
+@pytest.mark.parametrize("narrow", [256, 0])
+@pytest.mark.parametrize(
+    "name", ["finite", "finite, Eq. 3", "finite, uneven beta", "process", "seeded"]
+)
+def test_quick_draws_change_no_label(
+    name: str, narrow: int, products: int, emulated: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The emulated kernel also checks that no weight is further off than its bound says."""
+    counts, urn = corpus(name, 90), URNS[name]
+    copies = np.where(np.arange(90) % 9 == 0, 2, 1)  # tied documents are always drawn exactly
+    counts = counts._replace(weight=copies if "Eq. 3" not in name else np.ones(90, np.int64))
+    monkeypatch.setattr(_plan, "QUICK", 1)
+    monkeypatch.setattr(_plan, "product_columns", lambda *given: products)
+    monkeypatch.setattr(_fast, "NARROW", narrow)
+    first = first_assignment(counts, urn, random_labels(counts.n_docs, 6, 1), 1, BACKEND)
+    options = SamplerOptions("blocked", block_size=counts.n_docs)
+    here, there = (place.open(counts, urn, first, options) for place in (BACKEND, emulated))
+    listed = []
+    for sweep in range(1, 6):
+        here.sweep(7, sweep), there.sweep(7, sweep)
+        assert there.assignment().labels.tolist() == here.assignment().labels.tolist()
+        listed.append(there.share_listed)
+    assert there.quick is not None
+    assert 0.0 < min(listed) <= max(listed) < 1.0
 
 
 def test_slots_are_widened_when_a_block_opens_more(emulated: Any) -> None:
@@ -219,6 +246,16 @@ def test_base_terms_are_kept_for_the_frequent_lengths_first(
     kept, row = _plan.base_lengths(lengths, 16)
     assert kept.tolist() == [2, 3]
     assert row.tolist() == [0] * 2 + [1] * 5 + [-1] * 3
+
+
+def test_a_product_is_chosen_where_columns_are_used_often() -> None:
+    running = np.cumsum(np.sort(np.random.default_rng(1).pareto(1.0, 100_000))[::-1]).astype(
+        np.int64
+    )
+    long, short = 300_000, 10_000_000
+    assert _plan.product_columns(running * 1000, long, 208, 2**37) >= 512
+    assert _plan.product_columns(running * 10, short, 1008, 2**37) == 0
+    assert _plan.product_columns(running * 1000, long, 208, 2**20) == 0  # no room for it
 
 
 def test_every_kernel_is_in_the_package_and_has_a_signature_the_host_can_call() -> None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from coterie import _rng
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.backends.cuda import _plan
+from coterie.backends.cuda._fast import WIDEST, Quick, is_usable
 from coterie.backends.cuda._tables import (
     Corpus,
     Prior,
@@ -49,11 +50,17 @@ class CudaChain:
         self.own_norm = _norms(device, self.corpus)
         self.all_lengths = _plan.Lengths.found_in(counts)
         self.most_held = _plan.most_held(counts, urn)
+        self.n_copies = int(counts.weight.sum())
         self.blocks = _plan.blocks_of(counts.n_docs, options.block_size)
         self.ends = np.cumsum([0, *(block.size for block in self.blocks)])
         self.scan = self._given_order()
         self.drawn = device.xp.empty(counts.n_docs, np.int32)
         self.counters = device.xp.zeros(1, np.int64)
+        self.tallies = device.xp.zeros(
+            2, np.int32
+        )  # documents listed for the exact draw, and openers
+        self.quick: Quick | None = None
+        self.share_moved, self.share_listed = 0.0, 0.0
         self._begin(assignment)
 
     def sweep(
@@ -70,7 +77,9 @@ class CudaChain:
             if i and should_stop is not None and should_stop():
                 return None
             self._block(key, sweep, int(first), int(last))
-        return SweepStats("blocked", self.tables.take_moved())
+        moved = self.tables.take_moved()
+        self.share_moved = moved / max(self.n_copies, 1)
+        return SweepStats("blocked", moved)
 
     def assignment(self) -> Assignment:
         """The assignment as it is now, on the host."""
@@ -92,6 +101,7 @@ class CudaChain:
             self._begin(now)
             return
         self.urn = urn
+        self.quick = None
         retuned(self.tables, urn)
         self._derive()
 
@@ -156,10 +166,33 @@ class CudaChain:
         step = last - first
         if self.n_dimensions:
             step = max(1, DOT_BYTES // (4 * self.tables.width))
-        for at in range(first, last, step):
-            self._draw(key, sweep, at, min(at + step, last) - at)
+        self.tallies[:] = 0
+        if self._pays(first, last):
+            self._draw_quickly(key, sweep)
+        else:
+            for at in range(first, last, step):
+                self._draw(key, sweep, at, min(at + step, last) - at)
         self._open(first, last)
         self.tables.move(self.drawn, self.scan, first, last - first)
+
+    def _pays(self, first: int, last: int) -> bool:
+        """Whether to draw quickly first: a block of everything, where not most documents are in motion."""
+        whole = last - first == self.counts.n_docs and self.scan is None
+        if not whole or not is_usable(self.counts, self.urn, self.n_dimensions):
+            return False
+        return self.tables.width <= WIDEST and (self.share_moved < 0.5 or self.share_listed < 0.5)
+
+    def _draw_quickly(self, key: int, sweep: int) -> None:
+        """Draw all documents with a bound on the error, then exactly those that are not certain."""
+        tables, xp = self.tables, self.device.xp
+        if self.quick is None:
+            self.quick = Quick(self.device, self.corpus, self.urn, self.prior, tables)
+            self.listed = xp.empty(self.counts.n_docs, np.int32)
+        where = (self.drawn, self.listed, self.tallies[:1])
+        address = (key, sweep, _rng.DRAW_ONE)
+        self.quick.draw(tables, self.base, self.base_row, self.counters, *address, *where)
+        n = self.counts.n_docs
+        self._launch(key, sweep, 0, n, self.drawn, self.listed, self.tallies, self.base, self.base)
 
     def _draw(self, key: int, sweep: int, first: int, n: int) -> None:
         """Draw n places of the scan, by the whole weights of every document."""
@@ -181,7 +214,7 @@ class CudaChain:
             tables.z, tables.z if scan is None else scan, np.int32(scan is not None),
             np.int64(first), np.int64(n), chosen if listed else tables.z, n_chosen if listed else tables.z,
             np.int32(listed), self.counters, np.uint64(key), np.uint64(sweep), np.uint64(_rng.DRAW_ONE),
-            np.int32(self.flush), scratch, out,
+            np.int32(self.flush), scratch, out, self.tallies[1:],
         )  # fmt: skip
         device.launch("draw_exact", blocks, threads, args, shared)
 
@@ -199,10 +232,12 @@ class CudaChain:
     def _open(self, first: int, last: int) -> None:
         """Give every document that opens a cluster its slot: the lowest free first, in their order."""
         xp = self.device.xp
-        places = xp.flatnonzero(self.drawn[first:last] < 0)
-        n = int(places.size)
+        listed, n = (int(tally) for tally in self.device.to_host(self.tallies))
+        if listed or self.share_moved < 0.5:
+            self.share_listed = listed / max(last - first, 1)
         if not n:
             return
+        places = xp.flatnonzero(self.drawn[first:last] < 0)
         size = self.device.to_host(self.tables.size)
         self._close(size)
         free = self._free_slots(size, n)

@@ -10,9 +10,11 @@ from functools import cache
 from importlib import import_module, resources
 from typing import Any
 
+import numpy as np
+
 from coterie.errors import Unsupported
 
-SOURCES = ("common.cuh", "weigh.cuh", "draw.cu", "counts.cu")
+SOURCES = ("common.cuh", "weigh.cuh", "draw.cu", "counts.cu", "fast.cu", "columns.cu")
 INSTALL = 'Try: pip install "coterie[cuda12]" or "coterie[cuda13]", whichever your driver has'
 SMALL_SHARED = 48 * 2**10  # bytes that every kernel may use without asking
 
@@ -68,6 +70,17 @@ class Device:
         if shared > SMALL_SHARED and kernel.max_dynamic_shared_size_bytes < shared:
             kernel.max_dynamic_shared_size_bytes = self.max_shared - 4096
         kernel(grid if isinstance(grid, tuple) else (grid,), (block,), args, shared_mem=shared)
+
+    def multiply(self, left: Any, right: Any, out: Any) -> None:
+        """out = left @ right: half precision in (as uint16), sums and result in single precision."""
+        cublas, one = self.xp.cuda.cublas, np.ones(1, np.float32)
+        zero, (n, depth), width = np.zeros(1, np.float32), left.shape, right.shape[1]
+        half, single, compute, default = 2, 0, 68, -1  # as cuBLAS numbers them
+        cublas.gemmEx(
+            self.xp.cuda.device.get_cublas_handle(), cublas.CUBLAS_OP_N, cublas.CUBLAS_OP_N, width, n,
+            depth, one.ctypes.data, right.data.ptr, half, width, left.data.ptr, half, depth,
+            zero.ctypes.data, out.data.ptr, single, width, compute, default,
+        )  # fmt: skip
 
     def to_host(self, array: Any) -> Any:
         """A NumPy copy."""

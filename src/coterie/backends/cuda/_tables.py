@@ -50,9 +50,9 @@ class Prior:
         words, sizes = urn.words, urn.sizes
         return (
             self.beta, self.inv_beta, np.int32(self.stride), np.float64(words.beta_sum),
-            np.float64(words.unit), np.int32(words.one), np.int32(words.burstiness > 0), np.int32(urn.seeds.weight.size),
-            np.float64(sizes.prior), np.float64(sizes.open_weight), np.float64(sizes.cap),
-            np.float64(self.kappa), np.float64(urn.location.rho),
+            np.float64(words.unit), np.int32(words.one), np.int32(words.burstiness > 0),
+            np.int32(urn.seeds.weight.size), np.float64(sizes.prior), np.float64(sizes.open_weight),
+            np.float64(sizes.cap), np.float64(self.kappa), np.float64(urn.location.rho),
         )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ extern "C" __global__ void draw_exact(
     const int* held, int width, const i64* size, const i64* total, const double* prior, const double* norm,
     const double* base, const int* base_row, const float* dots, const double* own_norm,
     const int* z, const int* scan, int scanned, i64 first, i64 n_given, const int* list, const int* n_listed,
-    int listed, const i64* n_open, u64 key, u64 sweep, u64 draw, int flush, double* scratch, int* drawn) {
+    int listed, const i64* n_open, u64 key, u64 sweep, u64 draw, int flush, double* scratch, int* drawn, int* n_new) {
     extern __shared__ double shared[];
     __shared__ double room[32];
     const Corpus docs = {ptr, word, tally, length, copies_of};
@@ -92,7 +92,10 @@ extern "C" __global__ void draw_exact(
         const bool alone = size[own] == copies && own >= n_seeds;
         const double fresh = log_fresh(urn, (double)(n_open[0] - alone), copies);
         const int k = pick(score, width, fresh, uniform(key, sweep, d, draw), own, alone, room);
-        if (threadIdx.x == 0) drawn[place] = k;
+        if (threadIdx.x == 0) {
+            drawn[place] = k;
+            if (k < 0) atomicAdd(n_new, 1);
+        }
         __syncthreads();
     }
 }
