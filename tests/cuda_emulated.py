@@ -26,7 +26,7 @@ def signatures() -> dict[str, list[tuple[str, str, bool]]]:
     """For each kernel: (name, type, whether it is a pointer) of every argument."""
     found = {}
     for name, inside in re.findall(
-        r'extern "C" __global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(([^)]*)\)',
+        r'extern "C" __global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\(([^)]*)\)',
         _device.source(),
     ):
         each = [re.sub(r"\b(const|__restrict__)\b", "", part).split() for part in inside.split(",")]
@@ -252,10 +252,19 @@ def _places(a: dict[str, Any], d: int) -> list[int]:
 def _count_rows(**a: Any) -> None:
     for d in range(a["n"]):
         found = np.array(_places(a, d))
-        rare = (found == -1).sum() + int(a["length"][d]) - found.size
+        word, tally = _document(a, d)
+        columns = [
+            int(a["offset"][w] + (i if a["burstiness"] and i < OCCURRENCES else 0))
+            for w, c in zip(word, tally, strict=True)
+            for i in range(c)
+        ]
+        over = [i >= OCCURRENCES for c in tally for i in range(c)]
+        rare = sum(
+            a["gains"][c] for c, o in zip(columns, over, strict=True) if o or a["place"][c] == -1
+        )
         a["n_rows"][d] = (found > 0).sum()
         a["error"][d] = 1e-3 + 1e-5 * a["length"][d] + (found > 0).sum() * a["of_row"]
-        a["error"][d] += (found < -1).sum() * a["of_product"] + rare * a["of_rare"]
+        a["error"][d] += (found < -1).sum() * a["of_product"] + rare
 
 
 def _list_rows(**a: Any) -> None:
@@ -286,8 +295,8 @@ def _fill_product(**a: Any) -> None:
 def _measure_rows(**a: Any) -> None:
     n = (a["held"].reshape(-1, a["width"])[a["word_of"]] > 0).sum(axis=1)
     n[0] = 0
-    listed, whole = (n + 3) // 4, a["width"] // 8
-    a["pieces"][:] = np.where(listed <= whole, listed, -whole)
+    listed, whole = (n + 3) // 4, int(a["whole"])
+    a["pieces"][:] = np.where((listed <= whole) | (whole == 0), listed, -whole)
 
 
 def _fill_lists(**a: Any) -> None:
@@ -300,6 +309,10 @@ def _fill_lists(**a: Any) -> None:
             slots = np.flatnonzero(row)
             store[at * 4 : (at + n) * 4] = a["width"]
             store[at * 4 : at * 4 + slots.size] = slots.astype(np.uint32) | (row[slots] << 16)
+
+
+def _transpose_counts(**a: Any) -> None:
+    a["out"][:] = a["held"].reshape(-1, a["width"]).T.ravel()
 
 
 def _draw_narrow(**a: Any) -> None:
@@ -323,11 +336,17 @@ def _draw_wide(**a: Any) -> None:
     _draw_quickly(a, steps)
 
 
+def _draw_wide_1024(**a: Any) -> None:
+    _draw_wide(**a)
+
+
 def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
     """As the kernels do it; that no true weight is further off than the bound is checked on the way."""
-    given = a | {"one": 1, "unit": 1.0, "kappa": 0.0}
+    held = np.ascontiguousarray(a["by_slot"].reshape(-1, a["n_words"]).T)
+    given = a | {"one": 1, "unit": 1.0, "kappa": 0.0, "held": held}
     base = a["base"].reshape(-1, a["width"])
-    for d in range(a["n"]):
+    assert sorted(a["order"]) == list(range(a["n"]))
+    for d in a["order"]:
         own = int(a["z"][d])
         exact = _weights(given, d, own, 1, 0, at_mean=False)
         if a["base_row"][d] < 0:
@@ -348,7 +367,8 @@ def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
         cumulated = np.cumsum(weight)
         u = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0]
         k = int(np.searchsorted(cumulated, u * cumulated[-1], side="right"))
-        factor = np.exp(2 * float(a["error_of"][d]))
+        error = float(a["error_of"][d])
+        factor = np.exp(error + 0.01 if k == own else 2 * error)
         low, high = weight[:k].sum() * factor, weight[k + 1 :].sum() * factor
         certain = k < score.size and low / (low + weight[k:].sum()) < u - 4e-6
         if certain and u < cumulated[k] / (cumulated[k] + high) - 4e-6:

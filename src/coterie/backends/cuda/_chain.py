@@ -29,6 +29,7 @@ from coterie.counts import Counts
 from coterie.state import Assignment, no_flags, slots_wide, wants_renaming
 from coterie.urns import Urn, is_located, potential
 
+SORT_AGAIN = 0.05  # of the documents have moved: they are sorted by cluster again
 DOT_BYTES = 2 * 2**30  # products of vectors and clusters held at once
 NULL = np.uint64(0)
 
@@ -61,6 +62,7 @@ class CudaChain:
         )  # documents listed for the exact draw, and openers
         self.quick: Quick | None = None
         self.share_moved, self.share_listed = 0.0, 0.0
+        self.strayed = 0.0  # documents that moved since they were sorted by cluster, as a share
         self._begin(assignment)
 
     def sweep(
@@ -79,6 +81,7 @@ class CudaChain:
             self._block(key, sweep, int(first), int(last))
         moved = self.tables.take_moved()
         self.share_moved = moved / max(self.n_copies, 1)
+        self.strayed += self.share_moved
         return SweepStats("blocked", moved)
 
     def assignment(self) -> Assignment:
@@ -188,6 +191,9 @@ class CudaChain:
         if self.quick is None:
             self.quick = Quick(self.device, self.corpus, self.urn, self.prior, tables)
             self.listed = xp.empty(self.counts.n_docs, np.int32)
+        elif self.strayed > SORT_AGAIN:
+            self.quick.sort(tables)
+            self.strayed = 0.0
         where = (self.drawn, self.listed, self.tallies[:1])
         address = (key, sweep, _rng.DRAW_ONE)
         self.quick.draw(tables, self.base, self.base_row, self.counters, *address, *where)

@@ -20,7 +20,7 @@ from coterie.urns import Urn
 
 NARROW = 256  # slots that a warp holds in its registers
 WIDEST = 6144  # slots that a warp holds in shared memory
-RARE_USES = 4  # a repetition used by fewer documents is left out
+RARE_USES = 2  # a repetition used by fewer documents is left out
 HALF = 2.0**-11  # the rounding of a number in half precision, relative
 THREADS = 256
 
@@ -56,9 +56,9 @@ class Quick:
         self.row_times = xp.concatenate([first, times[kept].astype(np.int32)])
         self.product_word = word[by_use[:n_product]].astype(np.int32)
         self.product_times = times[by_use[:n_product]].astype(np.int32)
-        tops = [_top(xp, gains[part]) for part in (kept, by_use[:n_product], xp.flatnonzero(rare))]
-        self.top_row, self.top_product, self.top_rare = (float(top) for top in tops)
-        self._list(offset, place, n_product, tables.width)
+        self.sort(tables)
+        self.top_row, self.top_product = (_top(gains[part]) for part in (kept, by_use[:n_product]))
+        self._list(offset, place, gains.astype(np.float32), n_product, tables.width)
 
     def draw(
         self, tables: Tables, base: Any, base_row: Any, n_open: Any, key: int, sweep: int, draw: int,
@@ -69,19 +69,33 @@ class Quick:
         if (width <= NARROW) != self.narrow:
             self._list(*self.listing, width)
         product = self._multiply(tables)
+        by_slot = self._by_slot(tables)
         rows, step, name, threads, shared = self._rows(tables)
         words, sizes = urn.words, urn.sizes
         args = (
             *self.corpus.words, self.prior.beta, np.int32(self.prior.stride), np.float64(words.beta_sum),
             self.burstiness, np.int32(urn.seeds.weight.size), np.float64(sizes.prior),
-            np.float64(sizes.open_weight), np.float64(sizes.cap), tables.held, np.int32(width),
-            tables.size, tables.total, tables.prior, n_open, base.astype(np.float32), base_row, product,
-            np.int32(width if self.product_word.size else 0), self.row_ptr, self.row_of, self.error, *rows,
-            np.float32(step), tables.z, np.int64(self.corpus.n_docs), np.uint64(key), np.uint64(sweep),
-            np.uint64(draw), drawn, listed, n_listed,
+            np.float64(sizes.open_weight), np.float64(sizes.cap), by_slot, np.int64(self.corpus.n_words),
+            np.int32(width), tables.size, tables.total, tables.prior, n_open, base.astype(np.float32),
+            base_row, product, np.int32(width if self.product_word.size else 0), self.row_ptr, self.row_of,
+            self.error, *rows, np.float32(step), tables.z, self.order, np.int64(self.corpus.n_docs),
+            np.uint64(key), np.uint64(sweep), np.uint64(draw), drawn, listed, n_listed,
         )  # fmt: skip
         per_processor = 8 if not shared else max(1, min(8, device.max_shared // (shared + 1024)))
         device.launch(name, device.n_processors * per_processor, threads, args, shared)
+
+    def sort(self, tables: Tables) -> None:
+        """Put documents of a cluster next to each other, so that they find the same counts in a cache."""
+        self.order = self.device.xp.argsort(tables.z).astype(np.int32)
+
+    def _by_slot(self, tables: Tables) -> Any:
+        """n_kw, slots x words."""
+        xp, n_words, width = self.device.xp, self.corpus.n_words, tables.width
+        out = xp.empty((width, n_words), np.int32)
+        grid = (-(-n_words // 32), -(-width // 32))
+        args = (tables.held, np.int32(width), np.int64(n_words), out)
+        self.device.launch("transpose_counts", grid, THREADS, args)
+        return out
 
     def _columns(self) -> tuple[Any, Any, Any, Any]:
         """For each word the place of its first column; for each column its uses, word and occurrence."""
@@ -101,17 +115,17 @@ class Quick:
         word = xp.cumsum(starts, dtype=np.int64)
         return offset, uses, word, xp.arange(n_columns, dtype=np.int64) - offset[word]
 
-    def _list(self, offset: Any, place: Any, n_product: int, width: int) -> None:
+    def _list(self, offset: Any, place: Any, gains: Any, n_product: int, width: int) -> None:
         """Each document's rows and columns of the product, and the bound on its error."""
         xp, corpus, n = self.device.xp, self.corpus, self.corpus.n_docs
-        self.listing, self.narrow = (offset, place, n_product), width <= NARROW
+        self.listing, self.narrow = (offset, place, gains, n_product), width <= NARROW
         self.step = max(self.top_row, 1e-6) / (255 if self.narrow else 65535)
         blocks = self.device.n_processors * 8
         n_rows, self.error = xp.empty(n, np.int64), xp.empty(n, np.float32)
         docs = (corpus.ptr, corpus.word, corpus.tally)
         args = (
             *docs, corpus.length, np.int64(n), offset, self.burstiness, place, np.float32(self.step / 2),
-            np.float32(self.top_product * HALF), np.float32(self.top_rare), n_rows, self.error,
+            np.float32(self.top_product * HALF), gains, n_rows, self.error,
         )  # fmt: skip
         self.device.launch("count_rows", blocks, THREADS, args)
         self.row_ptr = xp.zeros(n + 1, np.int64)
@@ -152,7 +166,8 @@ class Quick:
             self.device.launch("fill_bytes", blocks, THREADS, (*counted, np.int32(width), rows))
             return (rows, np.int32(width)), self.step, "draw_narrow", THREADS, 0
         pieces = xp.empty(n, np.int32)
-        args = (tables.held, np.int32(width), self.row_word, np.int64(n), pieces)
+        name, whole = ("draw_wide_1024", width // 8) if width <= 1024 else ("draw_wide", 0)
+        args = (tables.held, np.int32(width), self.row_word, np.int64(n), np.int32(whole), pieces)
         self.device.launch("measure_rows", blocks, THREADS, args)
         where = xp.empty((n, 2), np.int32)
         ends = xp.cumsum(abs(pieces).astype(np.int64))
@@ -160,8 +175,8 @@ class Quick:
         store = xp.empty((int(ends[-1]) + 1, 4), np.int32)
         self.device.launch("fill_lists", blocks, THREADS, (*counted, where, store))
         warps = int(max(1, min(8, (96 * 2**10) // ((width + 4) * 4))))
-        return (where, store), self.step, "draw_wide", 32 * warps, warps * (width + 4) * 4
+        return (where, store), self.step, name, 32 * warps, warps * (width + 4) * 4
 
 
-def _top(xp: Any, values: Any) -> float:
+def _top(values: Any) -> float:
     return float(values.max()) if values.size else 0.0

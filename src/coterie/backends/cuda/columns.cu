@@ -32,21 +32,22 @@ extern "C" __global__ void count_columns(
 // How many rows, columns of the product and left-out columns each document has; and a bound on its error.
 extern "C" __global__ void count_rows(
     const i64* ptr, const int* word, const int* tally, const int* length, i64 n, const int* offset, int burstiness,
-    const int* place, float of_row, float of_product, float of_rare, i64* n_rows, float* error) {
+    const int* place, float of_row, float of_product, const float* gains, i64* n_rows, float* error) {
     for (i64 d = (i64)blockIdx.x * blockDim.x + threadIdx.x; d < n; d += (i64)gridDim.x * blockDim.x) {
-        i64 rows = 0, products = 0, rare = 0;
+        i64 rows = 0, products = 0;
+        float rare = 0.f;
         for (i64 e = ptr[d]; e < ptr[d + 1]; e++) {
             const int c = min(tally[e], OCCURRENCES), first = offset[word[e]];
-            rare += tally[e] - c;
+            rare += (tally[e] - c) * gains[first];
             for (int i = 0; i < c; i++) {
-                const int at = place[first + (burstiness ? i : 0)];
+                const int column = first + (burstiness ? i : 0), at = place[column];
                 rows += at > 0;
-                rare += at == RARE;
+                rare += at == RARE ? gains[column] : 0.f;
                 products += at < RARE;
             }
         }
         n_rows[d] = rows;
-        error[d] = rows > 30000 ? 1e9f : 1e-3f + 1e-5f * length[d] + rows * of_row + products * of_product + rare * of_rare;
+        error[d] = rows > 30000 ? 1e9f : 1e-3f + 1e-5f * length[d] + rows * of_row + products * of_product + rare;
     }
 }
 
@@ -106,8 +107,8 @@ extern "C" __global__ void fill_product(
     }
 }
 
-// For each row: how many pieces of 16 bytes it takes, as a list or (below 0) as a whole. A warp each.
-extern "C" __global__ void measure_rows(const int* held, int width, const int* word_of, i64 n, int* pieces) {
+// For each row: how many pieces of 16 bytes it takes, as a list or (below 0) as `whole` pieces (0: never). A warp each.
+extern "C" __global__ void measure_rows(const int* held, int width, const int* word_of, i64 n, int whole, int* pieces) {
     const int lane = threadIdx.x & 31;
     const i64 stride = (i64)gridDim.x * (blockDim.x >> 5);
     for (i64 r = (i64)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); r < n; r += stride) {
@@ -115,8 +116,8 @@ extern "C" __global__ void measure_rows(const int* held, int width, const int* w
         if (r > 0)
             for (int k = lane; k < width; k += 32) m += held[(i64)word_of[r] * width + k] != 0;
         for (int s = 16; s; s >>= 1) m += __shfl_xor_sync(~0u, m, s);
-        const int listed = (m + 3) / 4, whole = width / 8;
-        if (lane == 0) pieces[r] = listed <= whole ? listed : -whole;
+        const int listed = (m + 3) / 4;
+        if (lane == 0) pieces[r] = !whole || listed <= whole ? listed : -whole;
     }
 }
 

@@ -9,13 +9,14 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 
 #define OCCURRENCES 64  // columns of a word, at most; what repeats more often is left out
+#define OWN_AHEAD 4      // words of a lane that are asked for before the first is used
 #define RARE -1         // a column that is left out; below: -2 - (column of the product); above 0: a row
 
 // ln [ x (x+1) ... (x+n-1) ] to about 1e-3, by the middle of the range where x is large.
-__device__ __forceinline__ double quick_rising(double x, double n) {
-    if (x < 4.0 * n) return log_rising(x, n);
-    const double middle = x + 0.5 * (n - 1.0);
-    return n * log(middle) - n * (n * n - 1.0) / (24.0 * middle * middle);
+__device__ __forceinline__ float quick_rising(float x, float n) {
+    if (x < 4.f * n) return (float)log_rising(x, n);
+    const float middle = x + 0.5f * (n - 1.f);
+    return n * logf(middle) - n * (n * n - 1.f) / (24.f * middle * middle);
 }
 
 struct Quick {
@@ -28,38 +29,57 @@ struct Quick {
     double beta_sum;
     int burstiness;
     int n_seeds;
-    const int* held;
-    int width;
+    const int* by_slot;  // n_kw, slots x words: a document reads its own slot's row
+    i64 n_words;
     const i64* size;
     const i64* total;
     const double* prior;
 };
 
+// What a word adds that a document has c times, where n others of it are in the cluster.
+__device__ __noinline__ float repeated(int n, float b, int c, int burstiness) {
+    if (!burstiness) return c * __logf(1.f + __fdividef(n, b));
+    float nats = 0.f;
+    for (int i = 0; i < c; i++) nats += __logf(1.f + __fdividef(n, b + i));
+    return nats;
+}
+
 // The log weight of the document's own cluster without it, by one warp: every lane gets it. -inf: alone there.
 __device__ __forceinline__ float own_score(const Quick& q, i64 d, int own, int lane) {
     float nats = 0.f;
-    for (i64 e = q.ptr[d] + lane; e < q.ptr[d + 1]; e += 32) {
-        const i64 w = q.word[e];
-        const int c = q.tally[e], n = q.held[w * q.width + own] - c;
-        if (n <= 0) continue;
-        const float b = (float)q.beta[w * q.beta_stride];
-        if (c == 1 || !q.burstiness) {
-            nats += c * __logf(1.f + n / b);
-        } else {
-            for (int i = 0; i < c; i++) nats += __logf(1.f + n / (b + i));
+    const int* held = q.by_slot + own * q.n_words;
+    const i64 end = q.ptr[d + 1];
+    for (i64 at = q.ptr[d] + lane; at < end; at += 32 * OWN_AHEAD) {
+        int w[OWN_AHEAD], c[OWN_AHEAD], n[OWN_AHEAD];
+        float b[OWN_AHEAD];
+#pragma unroll
+        for (int i = 0; i < OWN_AHEAD; i++) {
+            const bool there = at + 32 * i < end;
+            w[i] = there ? q.word[at + 32 * i] : 0;
+            c[i] = there ? q.tally[at + 32 * i] : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < OWN_AHEAD; i++) {
+            n[i] = c[i] ? held[w[i]] - c[i] : 0;
+            b[i] = (float)q.beta[(i64)w[i] * q.beta_stride];
+        }
+#pragma unroll
+        for (int i = 0; i < OWN_AHEAD; i++) {
+            if (c[i] == 1) nats += __logf(1.f + __fdividef(max(n[i], 0), b[i]));
+            else if (n[i] > 0) nats += repeated(n[i], b[i], c[i], q.burstiness);
         }
     }
     for (int step = 16; step; step >>= 1) nats += __shfl_xor_sync(~0u, nats, step);
-    const double size = (double)q.size[own] - 1.0, length = q.length[d];
-    if (size + q.prior[own] <= 0.0 || (size <= 0.0 && own >= q.n_seeds)) return -(float)INF;
-    const double words = (double)q.total[own] - length + q.beta_sum;
-    return (float)(nats + log(size + q.prior[own]) - quick_rising(words, length) + quick_rising(q.beta_sum, length));
+    const float size = (float)(q.size[own] - 1), prior = (float)q.prior[own], length = q.length[d];
+    if (size + prior <= 0.f || (size <= 0.f && own >= q.n_seeds)) return -(float)INF;
+    const float words = (float)((double)(q.total[own] - q.length[d]) + q.beta_sum);
+    return nats + logf(size + prior) - quick_rising(words, length) + quick_rising((float)q.beta_sum, length);
 }
 
 // Whether u falls on the same cluster whatever the weights are within a factor e^(+-error): `before` and `after`
-// are the weights of all clusters below and above it, `mine` its own.
-__device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error) {
-    const float margin = 4e-6f, factor = __expf(fminf(2.f * error, 80.f));
+// are the weights of all clusters below and above it, `mine` its own, which is `known` if the document is in it.
+__device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error, bool known) {
+    const float margin = 4e-6f, factor = __expf(fminf(known ? error + 0.01f : 2.f * error, 80.f));
     const float low = before * factor, high = after * factor;
     return u > low / (low + mine + after) + margin && u < (before + mine) / (before + mine + high) - margin;
 }
@@ -69,20 +89,58 @@ __device__ __forceinline__ void give_up(int place, int* list, int* n_listed) {
     list[atomicAdd(n_listed, 1)] = place;
 }
 
+// Draws from weights that 32 lanes hold, eight slots each, in the order of lanes. `below` and `above` are what lies in
+// other slots on either side, `x` the number to reach. The winner's slot among these, or -1; and what is_certain asks for.
+__device__ __forceinline__ int pick_of_eight(
+    const float* weight, float below, float above, float x, int lane, float& lower, float& mine, float& upper) {
+    float sum = 0.f;
+#pragma unroll
+    for (int i = 0; i < 8; i++) sum += weight[i];
+    float up_to = sum, from_here = sum;
+    for (int s = 1; s < 32; s <<= 1) {
+        const float l = __shfl_up_sync(~0u, up_to, s), r = __shfl_down_sync(~0u, from_here, s);
+        if (lane >= s) up_to += l;
+        if (lane + s < 32) from_here += r;
+    }
+    const unsigned past = __ballot_sync(~0u, below + up_to > x);
+    lower = __shfl_up_sync(~0u, up_to, 1);
+    upper = __shfl_down_sync(~0u, from_here, 1);
+    lower = below + (lane ? lower : 0.f);
+    upper = above + (lane < 31 ? upper : 0.f);
+    mine = 0.f;
+    int k = -1;
+    if (past && lane == __ffs(past) - 1) {
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            if (k >= 0) {
+                upper += weight[i];
+            } else if (lower + weight[i] > x) {
+                k = lane * 8 + i;
+                mine = weight[i];
+            } else {
+                lower += weight[i];
+            }
+        }
+    }
+    return k;
+}
+
 // ---------------------------------------------------------------- up to 256 slots: a warp each, rows of bytes
 extern "C" __global__ void __launch_bounds__(256) draw_narrow(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const int* held, int width, const i64* size, const i64* total,
+    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes, float step,
-    const int* z, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
-                     held, width, size, total, prior};
+                     by_slot, n_words, size, total, prior};
     const int lane = threadIdx.x & 31, half = lane >> 4, column = (lane & 15) * 16;
     const bool reads = column < row_bytes;
-    const i64 stride = (i64)gridDim.x * (blockDim.x >> 5);
-    for (i64 d = (i64)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); d < n; d += stride) {
+    const i64 per_block = (n + gridDim.x - 1) / gridDim.x;  // neighbours in the order share a processor's cache
+    const i64 stop_at = min(n, (blockIdx.x + 1) * per_block);
+    for (i64 j = blockIdx.x * per_block + (threadIdx.x >> 5); j < stop_at; j += blockDim.x >> 5) {
+        const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
         if (length_row < 0) {
             if (lane == 0) give_up((int)d, list, n_listed);
@@ -92,22 +150,25 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
         float sums[8] = {0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f};
         int added = 0;
         const i64 end = row_ptr[d + 1];
-        for (i64 at = row_ptr[d]; at < end; at += 32) {
-            const int mine = at + lane < end ? row_of[at + lane] : 0;
+        i64 at = row_ptr[d];
+        int next = at + lane < end ? row_of[at + lane] : 0;
+        for (; at < end; at += 32) {
+            const int mine = next;
             const int many = (int)min((i64)32, end - at);
+            next = at + 32 + lane < end ? row_of[at + 32 + lane] : 0;
 #pragma unroll 8
             for (int i = 0; i < many; i += 2) {
                 const int row = __shfl_sync(~0u, mine, i + half);
                 if (reads) {
-                    const uint4 v = *(const uint4*)(rows + (i64)row * row_bytes + column);
-                    even[0] += v.x & 0x00ff00ffu;
-                    odd[0] += (v.x >> 8) & 0x00ff00ffu;
-                    even[1] += v.y & 0x00ff00ffu;
-                    odd[1] += (v.y >> 8) & 0x00ff00ffu;
-                    even[2] += v.z & 0x00ff00ffu;
-                    odd[2] += (v.z >> 8) & 0x00ff00ffu;
-                    even[3] += v.w & 0x00ff00ffu;
-                    odd[3] += (v.w >> 8) & 0x00ff00ffu;
+                    const uint4 v = *(const uint4*)(rows + (u64)(unsigned)row * row_bytes + column);
+                    even[0] += __byte_perm(v.x, 0, 0x4240);
+                    odd[0] += __byte_perm(v.x, 0, 0x4341);
+                    even[1] += __byte_perm(v.y, 0, 0x4240);
+                    odd[1] += __byte_perm(v.y, 0, 0x4341);
+                    even[2] += __byte_perm(v.z, 0, 0x4240);
+                    odd[2] += __byte_perm(v.z, 0, 0x4341);
+                    even[3] += __byte_perm(v.w, 0, 0x4240);
+                    odd[3] += __byte_perm(v.w, 0, 0x4341);
                 }
             }
             added += 16;
@@ -145,115 +206,202 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
             if (k == own) score[i] = of_own;
         }
         const bool alone = size[own] <= 1 && own >= n_seeds;
-        const float fresh_log = (float)log(open_weight + size_prior * (cap - (double)(n_open[0] - alone)));
+        const float fresh_log = logf((float)(open_weight + size_prior * (cap - (double)(n_open[0] - alone))));
         float top = fresh_log;
 #pragma unroll
         for (int i = 0; i < 8; i++) top = fmaxf(top, score[i]);
         for (int s = 16; s; s >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, s));
-        float sum = 0.f;
+        float total = 0.f;
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             score[i] = __expf(score[i] - top);
-            sum += score[i];
+            total += score[i];
         }
-        float below = sum, above = sum;  // with its own, of the lanes up to here and from here on
-        for (int s = 1; s < 32; s <<= 1) {
-            const float l = __shfl_up_sync(~0u, below, s), r = __shfl_down_sync(~0u, above, s);
-            if (lane >= s) below += l;
-            if (lane + s < 32) above += r;
-        }
+        for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(~0u, total, s);
         const float fresh = __expf(fresh_log - top), u = (float)uniform(key, sweep, d, draw);
-        const float x = u * (__shfl_sync(~0u, below, 31) + fresh);
-        const unsigned past = __ballot_sync(~0u, below > x);
-        float lower = __shfl_up_sync(~0u, below, 1), upper = __shfl_down_sync(~0u, above, 1), mine = 0.f;
-        lower = lane ? lower : 0.f;
-        upper = (lane < 31 ? upper : 0.f) + fresh;
-        if (lane == (past ? __ffs(past) - 1 : 0)) {
-            int k = -1;
-            const bool is_new = !past;  // the exact draw decides whether a new cluster opens
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                if (k >= 0) {
-                    upper += score[i];
-                } else if (lower + score[i] > x) {
-                    k = first + i;
-                    mine = score[i];
-                } else {
-                    lower += score[i];
-                }
-            }
+        float lower, mine, upper;
+        const int k = pick_of_eight(score, 0.f, fresh, u * (total + fresh), lane, lower, mine, upper);
+        const unsigned has = __ballot_sync(~0u, k >= 0);  // none: the exact draw decides whether a new cluster opens
+        if (has ? k >= 0 : lane == 0) {
             drawn[d] = k;
-            if (is_new || k < 0 || !is_certain(u, lower, mine, upper, error_of[d])) give_up((int)d, list, n_listed);
+            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], k == own)) give_up((int)d, list, n_listed);
         }
     }
 }
 
 // ---------------------------------------------------------------- more slots: a warp each, sums in shared memory
+// Sums of the rows that are whole, in registers: lane L has the slots 8 L ... of every 256. Writes all sums.
+template <int PIECES>
+__device__ __forceinline__ void add_whole(
+    i64 begin, i64 end, const int* row_of, const int* where, const uint4* pieces, int width, int lane, int* sums) {
+    int held[PIECES][8];
+#pragma unroll
+    for (int p = 0; p < PIECES; p++)
+#pragma unroll
+        for (int i = 0; i < 8; i++) held[p][i] = 0;
+    const int n_pieces = width / 8;
+    for (i64 at = begin; at < end; at += 32) {
+        const int2 place = at + lane < end ? ((const int2*)where)[row_of[at + lane]] : make_int2(0, 0);
+        unsigned left = __ballot_sync(~0u, place.y < 0);
+        while (left) {
+            const int from = __shfl_sync(~0u, place.x, __ffs(left) - 1);
+            left &= left - 1;
+            uint4 v[PIECES];
+#pragma unroll
+            for (int p = 0; p < PIECES; p++)
+                v[p] = lane + 32 * p < n_pieces ? pieces[from + lane + 32 * p] : make_uint4(0, 0, 0, 0);
+#pragma unroll
+            for (int p = 0; p < PIECES; p++) {
+                held[p][0] += v[p].x & 0xffff, held[p][1] += v[p].x >> 16;
+                held[p][2] += v[p].y & 0xffff, held[p][3] += v[p].y >> 16;
+                held[p][4] += v[p].z & 0xffff, held[p][5] += v[p].z >> 16;
+                held[p][6] += v[p].w & 0xffff, held[p][7] += v[p].w >> 16;
+            }
+        }
+    }
+#pragma unroll
+    for (int p = 0; p < PIECES; p++)
+        if (lane + 32 * p < n_pieces) {
+            int4* to = (int4*)(sums + (lane + 32 * p) * 8);
+            to[0] = make_int4(held[p][0], held[p][1], held[p][2], held[p][3]);
+            to[1] = make_int4(held[p][4], held[p][5], held[p][6], held[p][7]);
+        }
+    for (int k = 256 * PIECES + lane; k < width; k += 32) sums[k] = 0;  // none: the widest has no whole rows
+}
+
+// Adds the rows that are lists: four are asked for before the first is used. Whole numbers: any order will do.
+__device__ __forceinline__ void add_lists(
+    i64 begin, i64 end, const int* row_of, const int* where, const uint4* pieces, int lane, int* sums) {
+    for (i64 at = begin; at < end; at += 32) {
+        const int2 place = at + lane < end ? ((const int2*)where)[row_of[at + lane]] : make_int2(0, 0);
+        unsigned left = __ballot_sync(~0u, place.y > 0);
+        while (left) {
+            uint4 v[4];
+            int from[4], many[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const int next = left ? __ffs(left) - 1 : 0;
+                from[j] = __shfl_sync(~0u, place.x, next);
+                many[j] = __shfl_sync(~0u, place.y, next);
+                many[j] = left ? many[j] : 0;
+                left &= left - 1;
+                if (lane < many[j]) v[j] = pieces[from[j] + lane];
+            }
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                for (int piece = lane; piece < many[j]; piece += 32) {
+                    const uint4 p = piece == lane ? v[j] : pieces[from[j] + piece];
+                    atomicAdd(sums + (p.x & 0xffff), p.x >> 16);
+                    atomicAdd(sums + (p.y & 0xffff), p.y >> 16);
+                    atomicAdd(sums + (p.z & 0xffff), p.z >> 16);
+                    atomicAdd(sums + (p.w & 0xffff), p.w >> 16);
+                }
+            }
+        }
+    }
+    __syncwarp();
+}
+
 // A row is a list of (slot, steps) where few slots hold the word, else a step for every slot. `where` says which:
 // its place in `store` in pieces of 16 bytes, and its length in pieces; a length below 0 is a whole row.
-extern "C" __global__ void draw_wide(
+template <int PIECES>
+__device__ __forceinline__ void wide(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const int* held, int width, const i64* size, const i64* total,
+    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
-    const int* z, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     extern __shared__ int all_sums[];
     const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
-                     held, width, size, total, prior};
+                     by_slot, n_words, size, total, prior};
     const int lane = threadIdx.x & 31, warps = blockDim.x >> 5;
     int* sums = all_sums + (threadIdx.x >> 5) * (width + 4);
     float* score = (float*)sums;
     const uint4* pieces = (const uint4*)store;
     const int per = ((width + 31) / 32) | 1;  // odd: no two lanes read the same bank
     const int first = min(lane * per, width), last = min(first + per, width);
-    for (i64 d = (i64)blockIdx.x * warps + (threadIdx.x >> 5); d < n; d += (i64)gridDim.x * warps) {
+    const i64 per_block = (n + gridDim.x - 1) / gridDim.x, stop_at = min(n, (blockIdx.x + 1) * per_block);
+    for (i64 j = blockIdx.x * per_block + (threadIdx.x >> 5); j < stop_at; j += warps) {
+        const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
         if (length_row < 0) {
             if (lane == 0) give_up((int)d, list, n_listed);
             continue;
         }
-        for (int k = lane * 4; k < width; k += 128) *(int4*)(sums + k) = make_int4(0, 0, 0, 0);
+        add_whole<PIECES>(row_ptr[d], row_ptr[d + 1], row_of, where, pieces, width, lane, sums);
         __syncwarp();
-        const i64 end = row_ptr[d + 1];
-        for (i64 at = row_ptr[d]; at < end; at += 32) {
-            const int mine = at + lane < end ? row_of[at + lane] : 0;
-            const int2 place = ((const int2*)where)[mine];
-            const int many = (int)min((i64)32, end - at);
-            for (int i = 0; i < many; i += 4) {
-                uint4 v[4];
-                int from[4], n_pieces[4];
-#pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    from[j] = __shfl_sync(~0u, place.x, (i + j) & 31);
-                    n_pieces[j] = i + j < many ? __shfl_sync(~0u, place.y, (i + j) & 31) : 0;
-                    if (lane < abs(n_pieces[j])) v[j] = pieces[from[j] + lane];
-                }
-#pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const int size_j = abs(n_pieces[j]);
-                    for (int piece = lane; piece < size_j; piece += 32) {
-                        const uint4 p = piece == lane ? v[j] : pieces[from[j] + piece];
-                        if (n_pieces[j] > 0) {
-                            sums[p.x & 0xffff] += p.x >> 16;
-                            sums[p.y & 0xffff] += p.y >> 16;
-                            sums[p.z & 0xffff] += p.z >> 16;
-                            sums[p.w & 0xffff] += p.w >> 16;
-                        } else {
-                            int4* to = (int4*)(sums + piece * 8);
-                            int4 a = to[0], b = to[1];
-                            a.x += p.x & 0xffff, a.y += p.x >> 16, a.z += p.y & 0xffff, a.w += p.y >> 16;
-                            b.x += p.z & 0xffff, b.y += p.z >> 16, b.z += p.w & 0xffff, b.w += p.w >> 16;
-                            to[0] = a, to[1] = b;
-                        }
-                    }
-                    __syncwarp();
-                }
-            }
-        }
+        add_lists(row_ptr[d], row_ptr[d + 1], row_of, where, pieces, lane, sums);
         const float of_own = own_score(q, d, own, lane);
         const bool alone = size[own] <= 1 && own >= n_seeds;
-        const float fresh_log = (float)log(open_weight + size_prior * (cap - (double)(n_open[0] - alone)));
+        const float fresh_log = logf((float)(open_weight + size_prior * (cap - (double)(n_open[0] - alone))));
+        const float u = (float)uniform(key, sweep, d, draw);
+        if constexpr (PIECES > 1) {
+            float weight[PIECES][8], whole[PIECES], top = fresh_log;
+#pragma unroll
+            for (int p = 0; p < PIECES; p++) {
+                const int k = (lane + 32 * p) * 8;
+                if (k < width) {
+                    const int4 a = *(const int4*)(sums + k), b = *(const int4*)(sums + k + 4);
+                    const float4 c = *(const float4*)(base + (i64)length_row * width + k);
+                    const float4 e = *(const float4*)(base + (i64)length_row * width + k + 4);
+                    weight[p][0] = c.x + a.x * step, weight[p][1] = c.y + a.y * step;
+                    weight[p][2] = c.z + a.z * step, weight[p][3] = c.w + a.w * step;
+                    weight[p][4] = e.x + b.x * step, weight[p][5] = e.y + b.y * step;
+                    weight[p][6] = e.z + b.z * step, weight[p][7] = e.w + b.w * step;
+#pragma unroll
+                    for (int i = 0; i < 8; i++) {
+                        if (n_product) weight[p][i] += product[d * n_product + k + i];
+                        if (k + i == own) weight[p][i] = of_own;
+                        top = fmaxf(top, weight[p][i]);
+                    }
+                } else {
+#pragma unroll
+                    for (int i = 0; i < 8; i++) weight[p][i] = -(float)INF;
+                }
+            }
+            for (int s = 16; s; s >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, s));
+#pragma unroll
+            for (int p = 0; p < PIECES; p++) {
+                whole[p] = 0.f;
+#pragma unroll
+                for (int i = 0; i < 8; i++) {
+                    weight[p][i] = __expf(weight[p][i] - top);
+                    whole[p] += weight[p][i];
+                }
+            }
+            float total = 0.f;
+#pragma unroll
+            for (int p = 0; p < PIECES; p++) {
+                for (int s = 16; s; s >>= 1) whole[p] += __shfl_xor_sync(~0u, whole[p], s);
+                total += whole[p];
+            }
+            const float fresh = __expf(fresh_log - top), x = u * (total + fresh);
+            float below = 0.f, chosen[8], above = fresh;
+            int at = -1;
+#pragma unroll
+            for (int p = 0; p < PIECES; p++) {
+                if (at >= 0) {
+                    above += whole[p];
+                } else if (below + whole[p] > x) {
+                    at = p;
+#pragma unroll
+                    for (int i = 0; i < 8; i++) chosen[i] = weight[p][i];
+                } else {
+                    below += whole[p];
+                }
+            }
+            float lower, mine, upper;
+            const int k = at < 0 ? -1 : pick_of_eight(chosen, below, above, x, lane, lower, mine, upper);
+            const unsigned has = __ballot_sync(~0u, k >= 0);
+            if (has ? k >= 0 : lane == 0) {
+                drawn[d] = k + 256 * at;
+                if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], k + 256 * at == own))
+                    give_up((int)d, list, n_listed);
+            }
+            __syncwarp();
+            continue;
+        }
         float top = fresh_log;
         for (int k = lane * 4; k < width; k += 128) {
             const int4 s = *(const int4*)(sums + k);
@@ -285,7 +433,7 @@ extern "C" __global__ void draw_wide(
             if (lane + s < 32) above += r;
         }
         __syncwarp();
-        const float fresh = __expf(fresh_log - top), u = (float)uniform(key, sweep, d, draw);
+        const float fresh = __expf(fresh_log - top);
         const float x = u * (__shfl_sync(~0u, below, 31) + fresh);
         const unsigned past = __ballot_sync(~0u, below > x);
         if (!past) {
@@ -326,8 +474,46 @@ extern "C" __global__ void draw_wide(
         }
         if (lane == 0) {
             drawn[d] = k;
-            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d])) give_up((int)d, list, n_listed);
+            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], k == own)) give_up((int)d, list, n_listed);
         }
         __syncwarp();
     }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3) draw_wide_1024(
+    const i64* ptr, const int* word, const int* tally, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
+    const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
+    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    wide<4>(
+        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
+        cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product,
+        row_ptr, row_of, error_of, where, store, step, z, order, n, key, sweep, draw, drawn, list, n_listed);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 3) draw_wide(
+    const i64* ptr, const int* word, const int* tally, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
+    const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
+    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    wide<1>(
+        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
+        cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product,
+        row_ptr, row_of, error_of, where, store, step, z, order, n, key, sweep, draw, drawn, list, n_listed);
+}
+
+// out[k, w] = held[w, k], by tiles of 32 x 32; blocks of 256 threads.
+extern "C" __global__ void transpose_counts(const int* held, int width, i64 n_words, int* out) {
+    __shared__ int tile[32][33];
+    const int x = threadIdx.x & 31, y = threadIdx.x >> 5, first_slot = blockIdx.y * 32;
+    const i64 first_word = (i64)blockIdx.x * 32;
+    for (int i = y; i < 32; i += 8)
+        if (first_word + i < n_words && first_slot + x < width) tile[i][x] = held[(first_word + i) * width + first_slot + x];
+    __syncthreads();
+    for (int i = y; i < 32; i += 8)
+        if (first_slot + i < width && first_word + x < n_words) out[(first_slot + i) * n_words + first_word + x] = tile[x][i];
 }
