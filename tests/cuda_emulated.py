@@ -312,7 +312,7 @@ def _fill_lists(**a: Any) -> None:
 
 
 def _transpose_counts(**a: Any) -> None:
-    a["out"][:] = a["held"].reshape(-1, a["width"]).T.ravel()
+    a["out"].view(np.float16)[:] = a["held"].reshape(-1, a["width"]).T.ravel() / np.float32(8192.0)
 
 
 def _draw_narrow(**a: Any) -> None:
@@ -342,7 +342,8 @@ def _draw_wide_1024(**a: Any) -> None:
 
 def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
     """As the kernels do it; that no true weight is further off than the bound is checked on the way."""
-    held = np.ascontiguousarray(a["by_slot"].reshape(-1, a["n_words"]).T)
+    held = a["by_slot"].view(np.float16).reshape(-1, a["n_words"]).T * np.float32(8192.0)
+    held = held.astype(np.int32)  # exact up to 2048
     given = a | {"one": 1, "unit": 1.0, "kappa": 0.0, "held": held}
     base = a["base"].reshape(-1, a["width"])
     assert sorted(a["order"]) == list(range(a["n"]))
@@ -368,7 +369,8 @@ def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
         u = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0]
         k = int(np.searchsorted(cumulated, u * cumulated[-1], side="right"))
         error = float(a["error_of"][d])
-        factor = np.exp(error + 0.01 if k == own else 2 * error)
+        of_own = 0.01 + 2.5e-4 * (a["ptr"][d + 1] - a["ptr"][d])
+        factor = np.exp(error + (of_own if k == own else error))
         low, high = weight[:k].sum() * factor, weight[k + 1 :].sum() * factor
         certain = k < score.size and low / (low + weight[k:].sum()) < u - 4e-6
         if certain and u < cumulated[k] / (cumulated[k] + high) - 4e-6:

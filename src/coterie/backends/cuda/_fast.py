@@ -36,6 +36,7 @@ class Quick:
     def __init__(self, device: Any, corpus: Corpus, urn: Urn, prior: Prior, tables: Tables) -> None:
         self.device, self.corpus, self.prior, self.urn = device, corpus, prior, urn
         xp = device.xp
+        self.store: Any = None
         self.burstiness = np.int32(urn.words.burstiness > 0)
         offset, uses, word, times = self._columns()
         beta = prior.beta[word if prior.stride else xp.zeros(1, np.int64)]
@@ -78,8 +79,9 @@ class Quick:
             np.float64(sizes.open_weight), np.float64(sizes.cap), by_slot, np.int64(self.corpus.n_words),
             np.int32(width), tables.size, tables.total, tables.prior, n_open, base.astype(np.float32),
             base_row, product, np.int32(width if self.product_word.size else 0), self.row_ptr, self.row_of,
-            self.error, *rows, np.float32(step), tables.z, self.order, np.int64(self.corpus.n_docs),
-            np.uint64(key), np.uint64(sweep), np.uint64(draw), drawn, listed, n_listed,
+            self.error, *rows, np.float32(step), tables.z, self.order, np.int32(device.n_processors),
+            np.int64(self.corpus.n_docs), np.uint64(key), np.uint64(sweep), np.uint64(draw), drawn, listed,
+            n_listed,
         )  # fmt: skip
         per_processor = 8 if not shared else max(1, min(8, device.max_shared // (shared + 1024)))
         device.launch(name, device.n_processors * per_processor, threads, args, shared)
@@ -89,9 +91,9 @@ class Quick:
         self.order = self.device.xp.argsort(tables.z).astype(np.int32)
 
     def _by_slot(self, tables: Tables) -> Any:
-        """n_kw, slots x words."""
+        """n_kw 2^-13, slots x words, in half precision."""
         xp, n_words, width = self.device.xp, self.corpus.n_words, tables.width
-        out = xp.empty((width, n_words), np.int32)
+        out = xp.empty((width, n_words), np.uint16)
         grid = (-(-n_words // 32), -(-width // 32))
         args = (tables.held, np.int32(width), np.int64(n_words), out)
         self.device.launch("transpose_counts", grid, THREADS, args)
@@ -172,10 +174,13 @@ class Quick:
         where = xp.empty((n, 2), np.int32)
         ends = xp.cumsum(abs(pieces).astype(np.int64))
         where[:, 0], where[:, 1] = ends - abs(pieces), pieces
-        store = xp.empty((int(ends[-1]) + 1, 4), np.int32)
-        self.device.launch("fill_lists", blocks, THREADS, (*counted, where, store))
+        if self.store is None or int(ends[-1]) >= len(
+            self.store
+        ):  # a new one of each size costs more
+            self.store = xp.empty((int(ends[-1]) * 5 // 4 + 1, 4), np.int32)
+        self.device.launch("fill_lists", blocks, THREADS, (*counted, where, self.store))
         warps = int(max(1, min(8, (96 * 2**10) // ((width + 4) * 4))))
-        return (where, store), self.step, name, 32 * warps, warps * (width + 4) * 4
+        return (where, self.store), self.step, name, 32 * warps, warps * (width + 4) * 4
 
 
 def _top(values: Any) -> float:

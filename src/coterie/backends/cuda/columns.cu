@@ -1,18 +1,5 @@
 // Columns: the i-th occurrence of a word in a document. Which documents use them, and their rows of gains.
 
-// Half precision without a header, which not every installation has.
-__device__ __forceinline__ u16 to_half(float x) {
-    u16 h;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
-    return h;
-}
-
-__device__ __forceinline__ float from_half(u16 h) {
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
-    return x;
-}
-
 // The largest number of times that a document has each word.
 extern "C" __global__ void max_tally(const int* word, const int* tally, i64 n, int* most) {
     for (i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x; e < n; e += (i64)gridDim.x * blockDim.x)

@@ -12,6 +12,19 @@ typedef unsigned short u16;
 #define OWN_AHEAD 4      // words of a lane that are asked for before the first is used
 #define RARE -1         // a column that is left out; below: -2 - (column of the product); above 0: a row
 
+// Half precision without a header, which not every installation has.
+__device__ __forceinline__ u16 to_half(float x) {
+    u16 h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    return h;
+}
+
+__device__ __forceinline__ float from_half(u16 h) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
+    return x;
+}
+
 // ln [ x (x+1) ... (x+n-1) ] to about 1e-3, by the middle of the range where x is large.
 __device__ __forceinline__ float quick_rising(float x, float n) {
     if (x < 4.f * n) return (float)log_rising(x, n);
@@ -29,7 +42,7 @@ struct Quick {
     double beta_sum;
     int burstiness;
     int n_seeds;
-    const int* by_slot;  // n_kw, slots x words: a document reads its own slot's row
+    const u16* by_slot;  // n_kw 2^-13 in half precision, slots x words: a document reads its own slot's row
     i64 n_words;
     const i64* size;
     const i64* total;
@@ -37,20 +50,47 @@ struct Quick {
 };
 
 // What a word adds that a document has c times, where n others of it are in the cluster.
-__device__ __noinline__ float repeated(int n, float b, int c, int burstiness) {
+__device__ __noinline__ float repeated(float n, float b, int c, int burstiness) {
     if (!burstiness) return c * __logf(1.f + __fdividef(n, b));
     float nats = 0.f;
     for (int i = 0; i < c; i++) nats += __logf(1.f + __fdividef(n, b + i));
     return nats;
 }
 
+// A document's first words, a lane each, and how often its own cluster has them: asked for early, used late.
+struct First {
+    int c;
+    u16 held;
+    float b;
+};
+
+__device__ __forceinline__ First first_words(const Quick& q, i64 d, int own, int lane) {
+    First f = {0, 0, 1.f};
+    const i64 at = q.ptr[d] + lane;
+    if (at < q.ptr[d + 1]) {
+        const int w = q.word[at];
+        f.c = q.tally[at];
+        f.held = q.by_slot[own * q.n_words + w];
+        f.b = (float)q.beta[(i64)w * q.beta_stride];
+    }
+    return f;
+}
+
+__device__ __forceinline__ float own_gain(const Quick& q, u16 held, float b, int c) {
+    const float n = from_half(held) * 8192.f - c;
+    if (c == 1) return __logf(1.f + __fdividef(fmaxf(n, 0.f), b));
+    return n > 0.f ? repeated(n, b, c, q.burstiness) : 0.f;
+}
+
 // The log weight of the document's own cluster without it, by one warp: every lane gets it. -inf: alone there.
-__device__ __forceinline__ float own_score(const Quick& q, i64 d, int own, int lane) {
-    float nats = 0.f;
-    const int* held = q.by_slot + own * q.n_words;
+// Off by less than 0.01 and 2^-12 per word, the rounding of large counts.
+__device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d, int own, int lane) {
+    float nats = f.c ? own_gain(q, f.held, f.b, f.c) : 0.f;
+    const u16* held = q.by_slot + own * q.n_words;
     const i64 end = q.ptr[d + 1];
-    for (i64 at = q.ptr[d] + lane; at < end; at += 32 * OWN_AHEAD) {
-        int w[OWN_AHEAD], c[OWN_AHEAD], n[OWN_AHEAD];
+    for (i64 at = q.ptr[d] + 32 + lane; at < end; at += 32 * OWN_AHEAD) {
+        int w[OWN_AHEAD], c[OWN_AHEAD];
+        u16 n[OWN_AHEAD];
         float b[OWN_AHEAD];
 #pragma unroll
         for (int i = 0; i < OWN_AHEAD; i++) {
@@ -60,14 +100,12 @@ __device__ __forceinline__ float own_score(const Quick& q, i64 d, int own, int l
         }
 #pragma unroll
         for (int i = 0; i < OWN_AHEAD; i++) {
-            n[i] = c[i] ? held[w[i]] - c[i] : 0;
+            n[i] = held[w[i]];
             b[i] = (float)q.beta[(i64)w[i] * q.beta_stride];
         }
 #pragma unroll
-        for (int i = 0; i < OWN_AHEAD; i++) {
-            if (c[i] == 1) nats += __logf(1.f + __fdividef(max(n[i], 0), b[i]));
-            else if (n[i] > 0) nats += repeated(n[i], b[i], c[i], q.burstiness);
-        }
+        for (int i = 0; i < OWN_AHEAD; i++)
+            if (c[i]) nats += own_gain(q, n[i], b[i], c[i]);
     }
     for (int step = 16; step; step >>= 1) nats += __shfl_xor_sync(~0u, nats, step);
     const float size = (float)(q.size[own] - 1), prior = (float)q.prior[own], length = q.length[d];
@@ -76,12 +114,22 @@ __device__ __forceinline__ float own_score(const Quick& q, i64 d, int own, int l
     return nats + logf(size + prior) - quick_rising(words, length) + quick_rising((float)q.beta_sum, length);
 }
 
+// The share of the documents that a block takes: blocks that run on the same processor take neighbours, which are mostly
+// of one cluster and find the same counts in its cache. Blocks are dealt to the processors in turn.
+__device__ __forceinline__ i64 near(int processors) {
+    return (i64)(blockIdx.x % processors) * (gridDim.x / processors) + blockIdx.x / processors;
+}
+
 // Whether u falls on the same cluster whatever the weights are within a factor e^(+-error): `before` and `after`
-// are the weights of all clusters below and above it, `mine` its own, which is `known` if the document is in it.
-__device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error, bool known) {
-    const float margin = 4e-6f, factor = __expf(fminf(known ? error + 0.01f : 2.f * error, 80.f));
+// are the weights of all clusters below and above it, `mine` its own, whose error is `other`.
+__device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error, float other) {
+    const float margin = 4e-6f, factor = __expf(fminf(error + other, 80.f));
     const float low = before * factor, high = after * factor;
     return u > low / (low + mine + after) + margin && u < (before + mine) / (before + mine + high) - margin;
+}
+
+__device__ __forceinline__ float error_of_mine(bool is_own, float error, const i64* ptr, i64 d) {
+    return is_own ? 0.01f + 2.5e-4f * (float)(ptr[d + 1] - ptr[d]) : error;
 }
 
 // Leaves a document to the exact draw.
@@ -129,23 +177,23 @@ __device__ __forceinline__ int pick_of_eight(
 extern "C" __global__ void __launch_bounds__(256) draw_narrow(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes, float step,
-    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
                      by_slot, n_words, size, total, prior};
     const int lane = threadIdx.x & 31, half = lane >> 4, column = (lane & 15) * 16;
     const bool reads = column < row_bytes;
-    const i64 per_block = (n + gridDim.x - 1) / gridDim.x;  // neighbours in the order share a processor's cache
-    const i64 stop_at = min(n, (blockIdx.x + 1) * per_block);
-    for (i64 j = blockIdx.x * per_block + (threadIdx.x >> 5); j < stop_at; j += blockDim.x >> 5) {
+    const i64 per_block = (n + gridDim.x - 1) / gridDim.x, block = near(processors), stop_at = min(n, (block + 1) * per_block);
+    for (i64 j = block * per_block + (threadIdx.x >> 5); j < stop_at; j += blockDim.x >> 5) {
         const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
         if (length_row < 0) {
             if (lane == 0) give_up((int)d, list, n_listed);
             continue;
         }
+        const First first_of_own = first_words(q, d, own, lane);
         unsigned even[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0};  // sums of bytes, two to a register
         float sums[8] = {0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f};
         int added = 0;
@@ -193,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
         const int from = (lane & 1) * 16 + (lane >> 1), first = lane * 8;
 #pragma unroll
         for (int i = 0; i < 8; i++) score[i] = __shfl_sync(~0u, sums[i], from) * step;
-        const float of_own = own_score(q, d, own, lane);
+        const float of_own = own_score(q, first_of_own, d, own, lane);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             const int k = first + i;
@@ -224,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
         const unsigned has = __ballot_sync(~0u, k >= 0);  // none: the exact draw decides whether a new cluster opens
         if (has ? k >= 0 : lane == 0) {
             drawn[d] = k;
-            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], k == own)) give_up((int)d, list, n_listed);
+            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], error_of_mine(k == own, error_of[d], ptr, d))) give_up((int)d, list, n_listed);
         }
     }
 }
@@ -308,10 +356,10 @@ template <int PIECES>
 __device__ __forceinline__ void wide(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
-    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     extern __shared__ int all_sums[];
     const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
                      by_slot, n_words, size, total, prior};
@@ -321,18 +369,19 @@ __device__ __forceinline__ void wide(
     const uint4* pieces = (const uint4*)store;
     const int per = ((width + 31) / 32) | 1;  // odd: no two lanes read the same bank
     const int first = min(lane * per, width), last = min(first + per, width);
-    const i64 per_block = (n + gridDim.x - 1) / gridDim.x, stop_at = min(n, (blockIdx.x + 1) * per_block);
-    for (i64 j = blockIdx.x * per_block + (threadIdx.x >> 5); j < stop_at; j += warps) {
+    const i64 per_block = (n + gridDim.x - 1) / gridDim.x, block = near(processors), stop_at = min(n, (block + 1) * per_block);
+    for (i64 j = block * per_block + (threadIdx.x >> 5); j < stop_at; j += warps) {
         const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
         if (length_row < 0) {
             if (lane == 0) give_up((int)d, list, n_listed);
             continue;
         }
+        const First first_of_own = first_words(q, d, own, lane);
         add_whole<PIECES>(row_ptr[d], row_ptr[d + 1], row_of, where, pieces, width, lane, sums);
         __syncwarp();
         add_lists(row_ptr[d], row_ptr[d + 1], row_of, where, pieces, lane, sums);
-        const float of_own = own_score(q, d, own, lane);
+        const float of_own = own_score(q, first_of_own, d, own, lane);
         const bool alone = size[own] <= 1 && own >= n_seeds;
         const float fresh_log = logf((float)(open_weight + size_prior * (cap - (double)(n_open[0] - alone))));
         const float u = (float)uniform(key, sweep, d, draw);
@@ -396,7 +445,7 @@ __device__ __forceinline__ void wide(
             const unsigned has = __ballot_sync(~0u, k >= 0);
             if (has ? k >= 0 : lane == 0) {
                 drawn[d] = k + 256 * at;
-                if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], k + 256 * at == own))
+                if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], error_of_mine(k + 256 * at == own, error_of[d], ptr, d)))
                     give_up((int)d, list, n_listed);
             }
             __syncwarp();
@@ -474,7 +523,7 @@ __device__ __forceinline__ void wide(
         }
         if (lane == 0) {
             drawn[d] = k;
-            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], k == own)) give_up((int)d, list, n_listed);
+            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], error_of_mine(k == own, error_of[d], ptr, d))) give_up((int)d, list, n_listed);
         }
         __syncwarp();
     }
@@ -483,31 +532,33 @@ __device__ __forceinline__ void wide(
 extern "C" __global__ void __launch_bounds__(256, 3) draw_wide_1024(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
-    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     wide<4>(
         ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
         cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product,
-        row_ptr, row_of, error_of, where, store, step, z, order, n, key, sweep, draw, drawn, list, n_listed);
+        row_ptr, row_of, error_of, where, store, step, z, order, processors, n, key, sweep, draw, drawn,
+        list, n_listed);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) draw_wide(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const int* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
-    const int* z, const int* order, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     wide<1>(
         ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
         cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product,
-        row_ptr, row_of, error_of, where, store, step, z, order, n, key, sweep, draw, drawn, list, n_listed);
+        row_ptr, row_of, error_of, where, store, step, z, order, processors, n, key, sweep, draw, drawn,
+        list, n_listed);
 }
 
-// out[k, w] = held[w, k], by tiles of 32 x 32; blocks of 256 threads.
-extern "C" __global__ void transpose_counts(const int* held, int width, i64 n_words, int* out) {
+// out[k, w] = held[w, k] 2^-13 in half precision (exact up to 2048), by tiles of 32 x 32; blocks of 256 threads.
+extern "C" __global__ void transpose_counts(const int* held, int width, i64 n_words, u16* out) {
     __shared__ int tile[32][33];
     const int x = threadIdx.x & 31, y = threadIdx.x >> 5, first_slot = blockIdx.y * 32;
     const i64 first_word = (i64)blockIdx.x * 32;
@@ -515,5 +566,6 @@ extern "C" __global__ void transpose_counts(const int* held, int width, i64 n_wo
         if (first_word + i < n_words && first_slot + x < width) tile[i][x] = held[(first_word + i) * width + first_slot + x];
     __syncthreads();
     for (int i = y; i < 32; i += 8)
-        if (first_slot + i < width && first_word + x < n_words) out[(first_slot + i) * n_words + first_word + x] = tile[x][i];
+        if (first_slot + i < width && first_word + x < n_words) out[(first_slot + i) * n_words + first_word + x] =
+            to_half(tile[x][i] * 0x1.0p-13f);
 }
