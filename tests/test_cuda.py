@@ -1,5 +1,7 @@
 """The CUDA backend's own part, on a GPU that is emulated: the same labels as the CPU's blocked draws."""
 
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -263,3 +265,19 @@ def test_every_kernel_is_in_the_package_and_has_a_signature_the_host_can_call() 
 
     wanted = {"draw_exact", "score_documents", "move_documents", "fill_base", "word_terms"}
     assert wanted <= set(signatures())
+
+
+def test_the_kernels_compile(tmp_path: Path) -> None:
+    """With nvcc, or with NVRTC as CuPy does; neither needs a GPU."""
+    source, nvcc = _device.source(), shutil.which("nvcc")
+    if nvcc:
+        (tmp_path / "all.cu").write_text(source, encoding="utf-8")
+        command = [nvcc, "-std=c++17", "-arch=sm_80", "-cubin", "-o", "all.cubin", "all.cu"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return
+    nvrtc = pytest.importorskip(
+        "cupy_backends.cuda.libs.nvrtc", reason="neither nvcc nor NVRTC here"
+    )
+    program = nvrtc.createProgram(source, "all.cu", [], [])
+    nvrtc.compileProgram(program, ["-std=c++17", "--gpu-architecture=compute_80"])

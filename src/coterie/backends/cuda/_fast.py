@@ -20,7 +20,7 @@ from coterie.urns import Urn
 
 NARROW = 256  # slots that a warp holds in its registers
 WIDEST = 6144  # slots that a warp holds in shared memory
-RARE_USES = 2  # a repetition used by fewer documents is left out
+RARE_USES = 16, 2  # a repetition used by fewer documents is left out: with few slots, with many
 HALF = 2.0**-11  # the rounding of a number in half precision, relative
 THREADS = 256
 
@@ -46,7 +46,7 @@ class Quick:
         by_use = xp.argsort(-uses)
         running = device.to_host(xp.cumsum(uses[by_use].astype(np.int64)))
         n_product = _plan.product_columns(running, corpus.n_docs, tables.width, free)
-        rare = (times > 0) & (uses < RARE_USES)
+        rare = (times > 0) & (uses < RARE_USES[tables.width > NARROW])
         place = xp.zeros(uses.size, np.int32)
         place[rare] = -1
         place[by_use[:n_product]] = -2 - xp.arange(n_product, dtype=np.int32)

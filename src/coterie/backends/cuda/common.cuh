@@ -31,6 +31,11 @@ __device__ __forceinline__ double log_rising(double x, double n) {
     if (n == 0.0) return 0.0;
     if (x <= 0.0) return -INF;
     if (n == 1.0) return log(x);
+    if (n <= 32.0 && x <= 1e8) {  // far below overflow, and much quicker than two log-gammas
+        double product = x;
+        for (int i = 1; i < (int)n; i++) product *= x + i;
+        return log(product);
+    }
     if (x > 1e4 * n)
         return n * log(x) + n * (n - 1) / (2 * x) - n * (n - 1) * (2 * n - 1) / (12 * x) / x;
     return lgamma(x + n) - lgamma(x);

@@ -63,7 +63,7 @@ __device__ int pick(double* score, int width, double fresh_log, double u, int ow
     return alone ? own : -1;
 }
 
-extern "C" __global__ void draw_exact(
+extern "C" __global__ void __launch_bounds__(256, 3) draw_exact(
     const i64* ptr, const int* word, const int* tally, const int* length, const int* copies_of,
     const double* beta, const double* inv_beta, int beta_stride, double beta_sum, double unit, int one, int burstiness, int n_seeds,
     double size_prior, double open_weight, double cap, double kappa, double rho,

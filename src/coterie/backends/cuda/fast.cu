@@ -95,8 +95,8 @@ __device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d
 #pragma unroll
         for (int i = 0; i < OWN_AHEAD; i++) {
             const bool there = at + 32 * i < end;
-            w[i] = there ? q.word[at + 32 * i] : 0;
-            c[i] = there ? q.tally[at + 32 * i] : 0;
+            w[i] = there ? __ldcs(q.word + at + 32 * i) : 0;
+            c[i] = there ? __ldcs(q.tally + at + 32 * i) : 0;
         }
 #pragma unroll
         for (int i = 0; i < OWN_AHEAD; i++) {
@@ -118,6 +118,13 @@ __device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d
 // of one cluster and find the same counts in its cache. Blocks are dealt to the processors in turn.
 __device__ __forceinline__ i64 near(int processors) {
     return (i64)(blockIdx.x % processors) * (gridDim.x / processors) + blockIdx.x / processors;
+}
+
+// The next document of a block, for one warp: long documents hold up nobody else.
+__device__ __forceinline__ int take_next(int* taken, int lane) {
+    int mine = 0;
+    if (lane == 0) mine = atomicAdd(taken, 1);
+    return __shfl_sync(~0u, mine, 0);
 }
 
 // Whether u falls on the same cluster whatever the weights are within a factor e^(+-error): `before` and `after`
@@ -186,7 +193,12 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
     const int lane = threadIdx.x & 31, half = lane >> 4, column = (lane & 15) * 16;
     const bool reads = column < row_bytes;
     const i64 per_block = (n + gridDim.x - 1) / gridDim.x, block = near(processors), stop_at = min(n, (block + 1) * per_block);
-    for (i64 j = block * per_block + (threadIdx.x >> 5); j < stop_at; j += blockDim.x >> 5) {
+    __shared__ int taken;
+    if (threadIdx.x == 0) taken = 0;
+    __syncthreads();
+    while (true) {
+        const i64 j = block * per_block + take_next(&taken, lane);
+        if (j >= stop_at) break;
         const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
         if (length_row < 0) {
@@ -199,11 +211,11 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
         int added = 0;
         const i64 end = row_ptr[d + 1];
         i64 at = row_ptr[d];
-        int next = at + lane < end ? row_of[at + lane] : 0;
+        int next = at + lane < end ? __ldcs(row_of + at + lane) : 0;
         for (; at < end; at += 32) {
             const int mine = next;
             const int many = (int)min((i64)32, end - at);
-            next = at + 32 + lane < end ? row_of[at + 32 + lane] : 0;
+            next = at + 32 + lane < end ? __ldcs(row_of + at + 32 + lane) : 0;
 #pragma unroll 8
             for (int i = 0; i < many; i += 2) {
                 const int row = __shfl_sync(~0u, mine, i + half);
@@ -247,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
             const int k = first + i;
             if (k < width) {
                 score[i] += base[(i64)length_row * width + k];
-                if (n_product) score[i] += product[d * n_product + k];
+                if (n_product) score[i] += __ldcs(product + d * n_product + k);
             } else {
                 score[i] = -(float)INF;
             }
@@ -363,14 +375,14 @@ __device__ __forceinline__ void wide(
     extern __shared__ int all_sums[];
     const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
                      by_slot, n_words, size, total, prior};
-    const int lane = threadIdx.x & 31, warps = blockDim.x >> 5;
+    const int lane = threadIdx.x & 31;
     int* sums = all_sums + (threadIdx.x >> 5) * (width + 4);
     float* score = (float*)sums;
     const uint4* pieces = (const uint4*)store;
     const int per = ((width + 31) / 32) | 1;  // odd: no two lanes read the same bank
     const int first = min(lane * per, width), last = min(first + per, width);
     const i64 per_block = (n + gridDim.x - 1) / gridDim.x, block = near(processors), stop_at = min(n, (block + 1) * per_block);
-    for (i64 j = block * per_block + (threadIdx.x >> 5); j < stop_at; j += warps) {
+    for (i64 j = block * per_block + (threadIdx.x >> 5); j < stop_at; j += blockDim.x >> 5) {
         const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
         if (length_row < 0) {
@@ -400,7 +412,7 @@ __device__ __forceinline__ void wide(
                     weight[p][6] = e.z + b.z * step, weight[p][7] = e.w + b.w * step;
 #pragma unroll
                     for (int i = 0; i < 8; i++) {
-                        if (n_product) weight[p][i] += product[d * n_product + k + i];
+                        if (n_product) weight[p][i] += __ldcs(product + d * n_product + k + i);
                         if (k + i == own) weight[p][i] = of_own;
                         top = fmaxf(top, weight[p][i]);
                     }
@@ -457,7 +469,7 @@ __device__ __forceinline__ void wide(
             float4 v = *(const float4*)(base + (i64)length_row * width + k);
             v.x += s.x * step, v.y += s.y * step, v.z += s.z * step, v.w += s.w * step;
             if (n_product) {
-                const float4 p = *(const float4*)(product + d * n_product + k);
+                const float4 p = __ldcs((const float4*)(product + d * n_product + k));
                 v.x += p.x, v.y += p.y, v.z += p.z, v.w += p.w;
             }
             if (own == k) v.x = of_own;

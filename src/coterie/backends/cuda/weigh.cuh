@@ -52,18 +52,18 @@ __device__ __forceinline__ double log_base(const Prior& urn, double words, doubl
     return log_rising(words + urn.beta_sum, length) - log_rising(urn.beta_sum, length);
 }
 
-// kappa (gain - gain of an empty cluster); own: with the document taken out.
-__device__ __forceinline__ double log_location(
-    const Prior& urn, double copies, double own_norm, double norm, double dot, bool own) {
-    const double rho2 = urn.rho * urn.rho;
-    const double empty = own_norm / (sqrt(rho2 + own_norm) + urn.rho);
-    double grown = 2.0 * copies * dot + own_norm, before = norm;
+// kappa (gain - gain of an empty cluster); own: with the document taken out. In single precision, as the products are.
+__device__ __forceinline__ float log_location(
+    const Prior& urn, float copies, float own_norm, float norm, float dot, bool own) {
+    const float rho = (float)urn.rho, rho2 = rho * rho;
+    const float empty = own_norm / (sqrtf(rho2 + own_norm) + rho);
+    float grown = 2.f * copies * dot + own_norm, before = norm;
     if (own) {
-        grown = 2.0 * copies * dot - own_norm;
-        before = fmax(norm - grown, 0.0);
+        grown = 2.f * copies * dot - own_norm;
+        before = fmaxf(norm - grown, 0.f);
     }
-    const double after = sqrt(fmax(rho2 + before + grown, 0.0));
-    return urn.kappa * (grown / (after + sqrt(rho2 + before)) - empty);
+    const float after = sqrtf(fmaxf(rho2 + before + grown, 0.f));
+    return (float)urn.kappa * (grown / (after + sqrtf(rho2 + before)) - empty);
 }
 
 // Words with many copies: one log-gamma difference instead of many factors.
