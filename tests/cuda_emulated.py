@@ -369,14 +369,32 @@ def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
         u = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0]
         k = int(np.searchsorted(cumulated, u * cumulated[-1], side="right"))
         error = float(a["error_of"][d])
-        of_own = 0.01 + 2.5e-4 * (a["ptr"][d + 1] - a["ptr"][d])
-        factor = np.exp(error + (of_own if k == own else error))
-        low, high = weight[:k].sum() * factor, weight[k + 1 :].sum() * factor
-        certain = k < score.size and low / (low + weight[k:].sum()) < u - 4e-6
-        if certain and u < cumulated[k] / (cumulated[k] + high) - 4e-6:
+        other = 0.01 + 2.5e-4 * (a["ptr"][d + 1] - a["ptr"][d]) if k == own else error
+        if k < score.size and is_certain(
+            u, weight[:k].sum(), weight[k], weight[k + 1 :].sum(), error, min(error, other)
+        ):
             a["drawn"][d] = k
         else:
             _give_up(a, d)
+
+
+def is_certain(
+    u: float,
+    before: float,
+    mine: float,
+    after: float,
+    error: float,
+    other: float,
+    margin: float = 4e-6,
+) -> bool:
+    """Whether u falls on the middle one of three weights, however far off the weights are."""
+    for side in (-1, 1):  # one side is larger, all else smaller
+        left, right = before * np.exp(-side * error), after * np.exp(side * error)
+        own = mine * np.exp(-other)
+        low, high = left / (left + own + right), (left + own) / (left + own + right)
+        if not low + margin < u < high - margin:
+            return False
+    return True
 
 
 def _give_up(a: dict[str, Any], d: int) -> None:

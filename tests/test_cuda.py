@@ -1,5 +1,7 @@
 """The CUDA backend's own part, on a GPU that is emulated: the same labels as the CPU's blocked draws."""
 
+import ctypes
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_emulated import Emulated
+from cuda_emulated import Emulated, is_certain
 from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 
 from coterie import sampler, state, urns
@@ -281,3 +283,35 @@ def test_the_kernels_compile(tmp_path: Path) -> None:
     )
     program = nvrtc.createProgram(source, "all.cu", [], [])
     nvrtc.compileProgram(program, ["-std=c++17", "--gpu-architecture=compute_80"])
+
+
+def test_what_is_called_certain_is_certain(tmp_path: Path) -> None:
+    """The function of the kernel itself, compiled for this machine: the worst weights draw the same."""
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("no C++ compiler here")
+    found = re.search(
+        r"__device__ __forceinline__ (bool is_certain.*?\n}\n)", _device.source(), re.S
+    )
+    assert found
+    plain = found[1].replace("__expf", "expf")
+    text = f'#include <cmath>\nusing namespace std;\nextern "C" {plain}'
+    (tmp_path / "certain.cpp").write_text(text, encoding="utf-8")
+    library = tmp_path / "certain.so"
+    command = [compiler, "-O1", "-shared", "-fPIC", "-o", str(library), "certain.cpp"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    function = ctypes.CDLL(str(library)).is_certain
+    function.argtypes, function.restype = [ctypes.c_float] * 6, ctypes.c_bool
+    random = np.random.default_rng(1)
+    n_certain = 0
+    for _ in range(20_000):
+        before, mine, after = np.exp(random.normal(0.0, 6.0, 3)).astype(np.float32)
+        error = float(random.uniform(0.0, 9.0))
+        other = float(random.choice([0.02, 1.0])) * error
+        u = float(np.float32(random.uniform()))
+        certain = function(u, before, mine, after, error, other)
+        n_certain += certain
+        if certain:
+            given = (float(before), float(mine), float(after), error, other)
+            assert is_certain(u, *given, margin=2e-6)  # half: it is in single precision
+    assert n_certain > 1000

@@ -127,16 +127,18 @@ __device__ __forceinline__ int take_next(int* taken, int lane) {
     return __shfl_sync(~0u, mine, 0);
 }
 
-// Whether u falls on the same cluster whatever the weights are within a factor e^(+-error): `before` and `after`
-// are the weights of all clusters below and above it, `mine` its own, whose error is `other`.
+// Whether u falls on the same cluster whatever the weights are within their errors: `before` and `after` are the weights
+// of all clusters below and above it, off by a factor e^(+-error), `mine` its own, off by e^(+-other), other <= error.
+// At worst one side is larger, and the other side and its own are smaller, by as much as they may be.
 __device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error, float other) {
-    const float margin = 4e-6f, factor = __expf(fminf(error + other, 80.f));
-    const float low = before * factor, high = after * factor;
-    return u > low / (low + mine + after) + margin && u < (before + mine) / (before + mine + high) - margin;
+    const float margin = 4e-6f, grown = __expf(fminf(error + other, 80.f)), shrunk = __expf(-fmaxf(error - other, 0.f));
+    const float low = before * grown, high = after * grown;
+    return u > low / (low + mine + after * shrunk) + margin &&
+           u < (before * shrunk + mine) / (before * shrunk + mine + high) - margin;
 }
 
 __device__ __forceinline__ float error_of_mine(bool is_own, float error, const i64* ptr, i64 d) {
-    return is_own ? 0.01f + 2.5e-4f * (float)(ptr[d + 1] - ptr[d]) : error;
+    return is_own ? fminf(error, 0.01f + 2.5e-4f * (float)(ptr[d + 1] - ptr[d])) : error;
 }
 
 // Leaves a document to the exact draw.
