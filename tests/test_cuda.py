@@ -187,6 +187,14 @@ def test_what_is_not_there_is_said(emulated: Any) -> None:
     assert sampler.run(corpus("finite"), finite, Plan(2, 5, 1, SamplerOptions("auto")), emulated)
 
 
+def test_the_note_says_when_a_gpu_would_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts, auto = corpus("finite"), SamplerOptions("auto")
+    assert "GPU" not in sampler.resolved(auto, counts)[1]
+    monkeypatch.setattr(sampler, "GPU_PAYS", counts.word.size)
+    assert "backend='cuda'" in sampler.resolved(auto, counts)[1]
+    assert "GPU" not in sampler.resolved(auto, counts, "blocked")[1]  # it is on one
+
+
 def test_without_cupy_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "cupy", None)
     with pytest.raises(Unsupported, match=r"needs cupy.*coterie\[cuda12\]"):

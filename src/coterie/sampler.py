@@ -24,6 +24,7 @@ from coterie.urns import Urn
 WINDOW = 5  # sweeps over which "settled" is judged, against as many before them
 TOL = 1e-3  # what `converged` means when no tol was given
 AUTO_BLOCKED = 5_000_000  # entries (distinct words of documents) from which "auto" draws in blocks
+GPU_PAYS = 20_000_000  # entries from which a sweep on all cores takes some tenths of a second
 
 
 class Plan(NamedTuple):
@@ -198,10 +199,13 @@ def resolved(
     words = int(counts.ptr[-1])
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"
-    return options._replace(sampler=sampler), (
+    why = (
         f"Sampler: {sampler!r}. The documents have {words:,} words (repeats within a document count once);"
         f" from {AUTO_BLOCKED:,}, they are drawn in blocks, which threads can share."
     )
+    if words >= GPU_PAYS:
+        why += " An NVIDIA GPU would be much faster: backend='cuda'."
+    return options._replace(sampler=sampler), why
 
 
 def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:
