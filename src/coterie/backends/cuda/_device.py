@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie.errors import Unsupported
 
-SOURCES = ("common.cuh", "weigh.cuh", "draw.cu", "counts.cu", "fast.cu", "columns.cu")
+SOURCES = ("common.cuh", "weigh.cuh", "draw.cu", "counts.cu", "fast.cu", "wide.cu", "columns.cu")
 INSTALL = 'Try: pip install "coterie[cuda12]" or "coterie[cuda13]", whichever your driver has'
 SMALL_SHARED = 48 * 2**10  # bytes that every kernel may use without asking
 

@@ -133,3 +133,16 @@ extern "C" __global__ void fill_lists(
         if (place.y > 0 && lane < place.y * 4 - filled) to[filled + lane] = (unsigned)width;  // a slot nobody reads
     }
 }
+
+// out[k, w] = held[w, k] 2^-13 in half precision (exact up to 2048), by tiles of 32 x 32; blocks of 256 threads.
+extern "C" __global__ void transpose_counts(const int* held, int width, i64 n_words, u16* out) {
+    __shared__ int tile[32][33];
+    const int x = threadIdx.x & 31, y = threadIdx.x >> 5, first_slot = blockIdx.y * 32;
+    const i64 first_word = (i64)blockIdx.x * 32;
+    for (int i = y; i < 32; i += 8)
+        if (first_word + i < n_words && first_slot + x < width) tile[i][x] = held[(first_word + i) * width + first_slot + x];
+    __syncthreads();
+    for (int i = y; i < 32; i += 8)
+        if (first_slot + i < width && first_word + x < n_words) out[(first_slot + i) * n_words + first_word + x] =
+            to_half(tile[x][i] * 0x1.0p-13f);
+}
