@@ -12,7 +12,11 @@ from typing import Any
 
 import pytest
 from chance import OFFSET, moved
-from hypothesis import is_hypothesis_test, settings
+
+try:
+    from hypothesis import is_hypothesis_test, settings
+except ImportError:  # a machine with a GPU that has only what tests/cuda needs
+    settings = None
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,22 +30,23 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A first call compiles for seconds, so a time limit per example would only measure that. The same
 # examples every time: a run is green or red for what it tests. COTERIE_TEST_SEED names other ones.
-settings.register_profile("coterie", deadline=None, derandomize=True)
-settings.register_profile("other seeds", deadline=None, database=None)
-settings.load_profile("other seeds" if OFFSET else "coterie")
+if settings is not None:
+    settings.register_profile("coterie", deadline=None, derandomize=True)
+    settings.register_profile("other seeds", deadline=None, database=None)
+    settings.load_profile("other seeds" if OFFSET else "coterie")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Other examples for hypothesis, but the same ones for the same COTERIE_TEST_SEED."""
-    if OFFSET and config.option.hypothesis_seed is None:
+    if OFFSET and settings is not None and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(moved(0))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `make test-seeds` runs: whatever COTERIE_TEST_SEED changes."""
     for item in items:
-        drawn = is_hypothesis_test(getattr(item, "obj", None))
+        drawn = settings is not None and is_hypothesis_test(getattr(item, "obj", None))
         if drawn or "any_seed" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.chance)
 

@@ -25,6 +25,7 @@ WINDOW = 5  # sweeps over which "settled" is judged, against as many before them
 LIVELY = 0.02  # share of documents that may move after convergence without a word about it
 TOL = 1e-3  # what `converged` means when no tol was given
 AUTO_BLOCKED = 5_000_000  # entries (distinct words of documents) from which "auto" draws in blocks
+GPU_PAYS = 20_000_000  # entries from which a sweep on all cores takes some tenths of a second
 
 
 class Plan(NamedTuple):
@@ -74,7 +75,7 @@ class Run(NamedTuple):
 
 def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     """Sample: start, or continue from a checkpoint, then sweep until done or stopped."""
-    options, why = resolved(plan.options, counts)
+    options, why = resolved(plan.options, counts, getattr(backend, "default_sampler", None))
     plan = plan._replace(options=options)
     refusal = backend.supports(urn, options)
     if refusal:
@@ -185,17 +186,27 @@ def _between(
     return urn, learned
 
 
-def resolved(options: SamplerOptions, counts: Counts) -> tuple[SamplerOptions, str]:
-    """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing."""
+def resolved(
+    options: SamplerOptions, counts: Counts, only: str | None = None
+) -> tuple[SamplerOptions, str]:
+    """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing.
+
+    `only`: the one that the backend has, if it has one.
+    """
     if options.sampler != "auto":
         return options, ""
+    if only is not None:
+        return options._replace(sampler=only), f"Sampler: {only!r}, the one of this backend."
     words = int(counts.ptr[-1])
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"
-    return options._replace(sampler=sampler), (
+    why = (
         f"Sampler: {sampler!r}. The documents have {words:,} words (repeats within a document count once);"
         f" from {AUTO_BLOCKED:,}, they are drawn in blocks, which threads can share."
     )
+    if words >= GPU_PAYS:
+        why += " An NVIDIA GPU would be much faster: backend='cuda'."
+    return options._replace(sampler=sampler), why
 
 
 def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:

@@ -10,7 +10,7 @@ from coterie import _rng
 from coterie.backends.base import Backend
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.state import Assignment, dense, from_labels
+from coterie.state import Assignment, assigned, dense, from_labels
 from coterie.urns import NO_CAP, Urn, changed
 
 START_SWEEP = 0  # the address of everything drawn here
@@ -39,8 +39,8 @@ def first_assignment(
         absent = np.full(counts.n_docs, -1, np.int32)
         chain = backend.open(counts, quiet, from_labels(counts, quiet, absent).assignment)
         chain.sweep(key, START_SWEEP)
-        return from_labels(counts, urn, chain.assignment().labels).assignment
-    return from_labels(counts, urn, first_labels(counts, urn, init, key)).assignment
+        return assigned(counts, urn, chain.assignment().labels)
+    return assigned(counts, urn, first_labels(counts, urn, init, key))
 
 
 def first_labels(counts: Counts, urn: Urn, init: Named, key: int) -> npt.NDArray[np.int32]:

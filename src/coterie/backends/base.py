@@ -15,7 +15,7 @@ from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment
 from coterie.urns import Urn
 
-_WHERE = {"cpu": "coterie.backends.cpu"}
+_WHERE = {"cpu": "coterie.backends.cpu", "cuda": "coterie.backends.cuda"}
 
 
 class Sampler(NamedTuple):
@@ -140,7 +140,7 @@ def sampler_names() -> tuple[str, ...]:
 
 
 def get_backend(name: str = "auto") -> Backend:
-    """The backend of this name; "auto" is "cpu" as long as there is no other."""
+    """The backend of this name; "auto" is "cpu": a GPU is used only if asked for."""
     name = "cpu" if name == "auto" else name
     if name not in _WHERE:
         raise Unsupported(f"There is no backend {name!r}; choose one of {', '.join(_WHERE)}.")

@@ -57,7 +57,9 @@ class GSDMM(BaseMixture):
         `XDMM`. "auto" uses "gibbs", or "blocked" for large corpora; `trace_.notes` says which and why.
     block_size : int, optional
         Documents per block; None chooses it from their number. Labels depend on the block size.
-    backend : "auto" or "cpu"
+    backend : "auto", "cpu" or "cuda"
+        Where documents are drawn. "cuda" is an NVIDIA GPU (sampler "blocked"; install `coterie[cuda12]`
+        or `coterie[cuda13]`). "auto" is "cpu".
     n_jobs : int, optional
         Threads for predicting, and for the samplers "blocked", "uncollapsed" and "em"; exact Gibbs is
         sequential. The labels do not depend on it.
