@@ -117,7 +117,8 @@ class CudaChain:
         urn, tables = self.urn, self.tables
         joint, given = tables.word_terms(self.prior)
         if self.n_dimensions:
-            joint += float(potential(urn, self.device.to_host(tables.sums)).sum())
+            sums = self.device.to_host(tables.sums)
+            joint += float(potential(urn, (sums**2).sum(axis=1)).sum())
         if urn.seeds.weight.size:
             return joint, tables.words_given_labels(self.prior)
         held = self.assignment().total
