@@ -206,7 +206,9 @@ def cluster(
     task = estimator._task(corpus, vectorizer.words, "texts", known)
     if model is None:
         plan = task.plan._replace(steps=[*task.plan.steps, MergeClusters(MERGE_AFTER)])
-        task = task._replace(plan=plan if known is None else plan._replace(init="anchored"))
+        if known is not None and plan.init == "random":
+            plan = plan._replace(init="anchored")
+        task = task._replace(plan=plan)
     enter("sampling")
     fitted = fitting.fit(task, settle=True, n_jobs=n_jobs, on_settle=lambda: enter("settling"))
     notes += _about_cap(fitted, task)
@@ -246,7 +248,7 @@ def _estimator(given: dict[str, Any]) -> Any:
     model = given["model"]
     if model is None:
         like = {name: given[name] for name in DEFAULT_TAKES}
-        made: Any = GSDMM(tol=TOL, random_state=given["random_state"], **like, **how)
+        made: Any = GSDMM(tol=TOL, init="auto", random_state=given["random_state"], **like, **how)
     elif not isinstance(model, BaseMixture):
         raise InvalidInput(
             parameter("model", "cluster")

@@ -12,6 +12,7 @@ from coterie._allowed import number, whole
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
 from coterie.estimators._base import LOCATION, BaseMixture
+from coterie.sample_start import is_large
 
 
 class GSDMM(BaseMixture):
@@ -36,10 +37,11 @@ class GSDMM(BaseMixture):
         vectors alone predict the clusters best.
     n_sweeps : int
         Passes over the documents.
-    init : "random", "one", "online", int or labels
+    init : "random", "one", "online", "sample", "auto", int or labels
         The start: documents assigned at random to all `n_clusters` clusters ("random"), all in one
-        cluster ("one"), assigned in one pass in order ("online"), assigned at random to this number of
-        clusters, or these labels.
+        cluster ("one"), assigned in one pass in order ("online"), a tenth of them sampled first and the
+        others placed after that ("sample"), assigned at random to this number of clusters, or these
+        labels. "auto" is "sample" from 200,000 documents on, and "random" below.
     scan : "given" or "random"
         The order in which a sweep draws the documents: as given, or a new random order in each sweep.
     burstiness : bool
@@ -99,7 +101,7 @@ class GSDMM(BaseMixture):
         "alpha": number(0.0, inclusive=True, high=1e100),
         **LOCATION,
     }
-    _starts = ("random", "one", "online")
+    _starts = ("random", "one", "online", "sample", "auto")
 
     def __init__(
         self,
@@ -152,6 +154,8 @@ class GSDMM(BaseMixture):
     def _init(self, corpus: Any) -> Any:
         init = super()._init(corpus)
         if isinstance(init, str):
+            if init == "auto":
+                return "sample" if is_large(corpus.counts) else "random"
             if init == "online" and self.alpha == 0:
                 raise InvalidInput(
                     "init='online' of GSDMM needs alpha > 0: with alpha = 0, no cluster can be started."
