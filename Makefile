@@ -22,7 +22,7 @@ KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py
 # Seeds that `make test-seeds` uses instead of those in the tests.
 SEEDS ?= $(shell seq 1 50)
 
-.PHONY: help install check fix test test-bench test-bounds test-lowest test-seeds fuzz bench demo docs build clean
+.PHONY: help install check fix test test-bench test-bounds test-dask test-lowest test-seeds fuzz bench demo docs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ test-bench: $(DEV) ## run the tests of the benchmarks (about a minute)
 
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-bounds" $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
+
+test-dask: $(DEV) ## run the tests that start and kill Dask workers (about two minutes)
+	COTERIE_TEST_DASK=1 $(BIN)/python -m pytest tests/test_dask.py $(ARGS)
 
 # Old and new packages warn about each other's deprecations; our own show up with new versions.
 test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.toml allows

@@ -3,7 +3,8 @@
 CoterieError
 ├── InvalidInput      (ValueError)   data or a parameter that cannot be used
 ├── Unsupported       (ValueError)   a combination of urn, sampler and backend that does not exist
-└── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
+├── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
+└── ConnectionLost    (ConnectionError)  a Dask cluster that went away during a fit
 
 Programs do not have to parse the message: `.parameter` is the name of the wrong parameter ("min_df") or
 None, and `.kind` is a word that does not change when the message changes:
@@ -15,6 +16,7 @@ which_column    several columns may contain the texts
 no_words        no words are left to cluster
 unsupported     an Unsupported
 model_file      a ModelFileError
+connection_lost a ConnectionLost
 """
 
 from __future__ import annotations
@@ -58,6 +60,12 @@ class ModelFileError(CoterieError, OSError):
     """A model folder or checkpoint that cannot be read or written."""
 
     usual_kind = "model_file"
+
+
+class ConnectionLost(CoterieError, ConnectionError):
+    """A Dask cluster that went away during a fit."""
+
+    usual_kind = "connection_lost"
 
 
 @contextmanager
