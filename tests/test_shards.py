@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.metrics import normalized_mutual_info_score
 from tiny import corpus, from_bags, random_corpus, random_labels, seeded
 
-from coterie import GSDMM, _rng, sampler, urns
+from coterie import GSDMM, _rng, cluster, sampler, urns
 from coterie.backends import SamplerOptions, get_backend
 from coterie.backends.cpu import BACKEND as CPU
 from coterie.counts import Counts
@@ -171,9 +172,26 @@ def test_the_cap_holds_though_every_shard_opens_clusters(n_shards: int) -> None:
         assert 1 < chain.assignment().open_slots.size <= 10
 
 
+@pytest.mark.parametrize("init", ["online", "sample"])
+def test_documents_are_placed_as_on_the_cpu(init: str) -> None:
+    """The start is made on one machine, whatever the layout of the sweeps after it."""
+    counts, urn = documents(), URNS["finite"]
+    plan = sampler.Plan(0, init, 5, SamplerOptions(shards=1))
+    here = sampler.run(counts, urn, plan._replace(n_sweeps=1), SHARDED)
+    assert (here.assignment.labels >= 0).all()
+    if init == "online":
+        cpu, sharded = (sampler.run(counts, urn, plan, b).assignment for b in (CPU, SHARDED))
+        np.testing.assert_array_equal(cpu.labels, sharded.labels)
+
+
 def test_an_estimator_and_what_cannot_work_in_shards() -> None:
     texts, truth = make_corpus(600)
     model = GSDMM(30, backend="sharded", random_state=0).fit(texts)
     assert model.labels_.size == len(truth)
+    sentences = [" ".join(words) for words in texts]
+    by_shards = cluster(sentences, backend="sharded", embedder=None)
+    on_cpu = cluster(sentences, embedder=None)
+    assert normalized_mutual_info_score(truth, by_shards.labels) > 0.9
+    assert (by_shards.labels != on_cpu.labels).any()  # numbers at other addresses
     with pytest.raises(Unsupported, match="cannot work in shards"):
         GSDMM(5, backend="sharded", sampler="em").fit(texts)

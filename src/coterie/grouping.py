@@ -18,7 +18,7 @@ import numpy as np
 from coterie import _allowed, fitting, urns
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._sentence import Name, Sentence, counted, parameter
-from coterie.backends import SamplerOptions, get_backend, sampler_names
+from coterie.backends import SamplerOptions, backend_names, get_backend, sampler_names
 from coterie.clustering import ADDED, Clustering, Setting
 from coterie.counts import Counts
 from coterie.embedders import Embedder, resolve
@@ -45,6 +45,7 @@ ALLOWED: dict[str, Rule] = {
     "max_time": either(nothing, number(0.0, inclusive=False)),
     "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
     "sampler": one_of("auto", *sampler_names()),
+    "backend": one_of("auto", *backend_names()),
     "checkpoint": either(nothing, _allowed.path),
     "callbacks": _allowed.callables,
     "header": either(nothing, _allowed.flag),
@@ -81,6 +82,7 @@ def cluster(
     embedder: Any = "auto",
     kappa: float | str = "auto",
     sampler: str = "auto",
+    backend: str = "auto",
     tokenizer: Any = None,
     language: str | None = "auto",
     min_df: int | float | str = "auto",
@@ -134,6 +136,8 @@ def cluster(
         How much the vectors count; "auto" learns it from the texts.
     sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
         How the clusters are drawn, as in `GSDMM`.
+    backend : "auto", "cpu", "sharded" or "dask"
+        Where the clusters are drawn, as in `GSDMM`.
     tokenizer : Tokenizer or CountVectorizer-like object
         How texts are split into words. The default detects the language.
     language : str
@@ -244,7 +248,7 @@ def _estimator(given: dict[str, Any]) -> Any:
         for name in ("max_time", "checkpoint", "n_jobs")
         if given[name] is not None
     }
-    how |= {"sampler": given["sampler"]} if given["sampler"] != "auto" else {}
+    how |= {name: given[name] for name in ("sampler", "backend") if given[name] != "auto"}
     model = given["model"]
     if model is None:
         like = {name: given[name] for name in DEFAULT_TAKES}

@@ -15,12 +15,12 @@ from typing import Any
 
 from coterie._memory import in_units
 from coterie._optional import require
-from coterie.backends.base import DEFAULT, SamplerOptions
+from coterie.backends.base import DEFAULT, Chain, SamplerOptions
 from coterie.backends.cpu import BACKEND as CPU
 from coterie.counts import Counts
 from coterie.distributed.chain import Labels, ShardedChain, tree
 from coterie.distributed.layout import cut, shard_bounds
-from coterie.distributed.local import refusal
+from coterie.distributed.local import is_unplaced, refusal
 from coterie.distributed.merge import Delta, add
 from coterie.distributed.shard import Moves, Order, sweep_shard
 from coterie.errors import ConnectionLost, InvalidInput, Unsupported
@@ -194,8 +194,13 @@ class DaskBackend:
 
     def open(
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
-    ) -> ShardedChain:
-        """A chain that samples on from this assignment, on the workers of the current client."""
+    ) -> Chain:
+        """A chain that samples on from this assignment, on the workers of the current client.
+
+        Documents are first placed on this machine.
+        """
+        if is_unplaced(assignment):
+            return CPU.open(counts, urn, assignment, options)
         return ShardedChain(counts, urn, assignment, options, Workers(_client(), counts, options))
 
     score = CPU.score

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from coterie.backends.base import DEFAULT, SamplerOptions
+from coterie.backends.base import DEFAULT, Chain, SamplerOptions
 from coterie.backends.cpu import BACKEND as CPU
 from coterie.counts import Counts
 from coterie.distributed.chain import Labels, ShardedChain, tree
@@ -27,6 +27,11 @@ def refusal(urn: Urn, options: SamplerOptions) -> str | None:
     if urn.relations.promotion:
         return "Related words (word_vectors) cannot be sampled in shards. Use backend='cpu'."
     return CPU.supports(urn, options)
+
+
+def is_unplaced(assignment: Assignment) -> bool:
+    """Whether some documents are in no cluster yet: in a start that places them one by one."""
+    return bool((assignment.labels < 0).any())
 
 
 class Here:
@@ -61,8 +66,10 @@ class ShardedBackend:
 
     def open(
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
-    ) -> ShardedChain:
-        """A chain that samples on from this assignment."""
+    ) -> Chain:
+        """A chain that samples on from this assignment; documents are first placed on this machine."""
+        if is_unplaced(assignment):
+            return CPU.open(counts, urn, assignment, options)
         return ShardedChain(counts, urn, assignment, options, Here(counts, options))
 
     score = CPU.score

@@ -54,7 +54,9 @@ def sweep_shard(
     n = order.clusters.size.size
     if not is_located(counts, order.urn):
         counts = counts._replace(vectors=np.zeros((0, 0), np.float32))
-    elsewhere = order.clusters - tally(counts, labels, n)
+    whole = order.clusters
+    own = whole if order.n_shards == 1 else tally(counts, labels, n)
+    elsewhere = whole - own
     is_seed = (elsewhere.size > 0) | (np.arange(n) < order.urn.seeds.weight.size)
     slots = np.concatenate([np.flatnonzero(is_seed), np.flatnonzero(~is_seed)])  # -> cluster
     slot_of = np.empty(n, np.int32)

@@ -56,7 +56,10 @@ class GSDMM(BaseMixture):
         `XDMM`. "auto" uses "gibbs", or "blocked" for large corpora; `trace_.notes` says which and why.
     block_size : int, optional
         Documents per block; None chooses it from their number. Labels depend on the block size.
-    backend : "auto" or "cpu"
+    backend : "auto", "cpu", "sharded" or "dask"
+        Where the documents are drawn. "auto" is "cpu". "sharded" divides large corpora into parts that
+        do not see each other within a sweep; "dask" gives these parts to the workers of a Dask cluster,
+        with the same labels.
     n_jobs : int, optional
         Threads for predicting, and for the samplers "blocked", "uncollapsed" and "em"; exact Gibbs is
         sequential. The labels do not depend on it.
