@@ -13,7 +13,7 @@ EXAMPLES = ROOT / "examples"
 SHOWS = {
     "expected_topics.py": [r"expected: Canteen", r"expected: Getting to work", r"answers, new: "],
     "new_texts.py": [
-        r"'my parcel is late again': .*parcel",
+        r"'my parcel is late again': depot",
         r"'the app freezes': no known word",
         r"a usual week: .*no known word:\s+0%",
         r"a week later: .*no known word:\s+[12]\d%",
@@ -41,6 +41,6 @@ def test_example(name: str, tmp_path: Path) -> None:
     if name == "tickets.py":
         assert (tmp_path / "tickets" / "report.html").stat().st_size > 10_000
         header = (tmp_path / "tickets" / "tickets.csv").read_text(encoding="utf-8").splitlines()[0]
-        assert header == "ticket,message,cluster,probability,outlier_score"
+        assert header == "ticket,message,cluster,name,probability,outlier_score,trust"
     else:
         assert not any(tmp_path.iterdir()), "only tickets.py writes to the folder it runs in"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from coterie.backends import SamplerOptions, get_backend
 from coterie.backends.cpu import BACKEND as CPU
 from coterie.counts import Counts
 from coterie.demo.synthetic import make_corpus
-from coterie.distributed import layout, merge, shard
+from coterie.distributed import layout, local, merge, shard
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.merge import Delta, tally, twins
 from coterie.errors import Unsupported
@@ -184,14 +185,25 @@ def test_documents_are_placed_as_on_the_cpu(init: str) -> None:
         np.testing.assert_array_equal(cpu.labels, sharded.labels)
 
 
-def test_an_estimator_and_what_cannot_work_in_shards() -> None:
+def test_estimators_and_cluster_take_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, truth = make_corpus(600)
-    model = GSDMM(30, backend="sharded", random_state=0).fit(texts)
-    assert model.labels_.size == len(truth)
+    swept: list[int] = []
+    sweep = local.sweep_shard
+
+    def noted(part: Counts, *rest: Any) -> Any:
+        swept.append(part.n_docs)
+        return sweep(part, *rest)
+
+    monkeypatch.setattr(local, "sweep_shard", noted)
+    GSDMM(30, backend="sharded", random_state=0, n_sweeps=2).fit(texts)
+    assert swept == [600, 600]
     sentences = [" ".join(words) for words in texts]
-    by_shards = cluster(sentences, backend="sharded", embedder=None)
-    on_cpu = cluster(sentences, embedder=None)
-    assert normalized_mutual_info_score(truth, by_shards.labels) > 0.9
-    assert (by_shards.labels != on_cpu.labels).any()  # numbers at other addresses
+    groups = cluster(sentences, backend="sharded", embedder=None, tie_duplicates=False)
+    assert len(swept) > 2
+    assert normalized_mutual_info_score(truth, groups.labels) > 0.9
+
+
+def test_what_cannot_work_in_shards_is_refused() -> None:
+    texts, _ = make_corpus(60)
     with pytest.raises(Unsupported, match="cannot work in shards"):
         GSDMM(5, backend="sharded", sampler="em").fit(texts)

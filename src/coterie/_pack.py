@@ -165,7 +165,24 @@ def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
     other |= exact and not model.urn.relations.promotion and (words != frozen.total).any()
     if few or other:
         raise damaged(path, "its sizes and counts do not match its labels")
-    return {**per_row, **({"weight": weight} if exact else {})}
+    return {
+        **per_row,
+        **({"weight": weight} if exact else {}),
+        **_of_levels(path, arrays, labels),
+    }
+
+
+def _of_levels(path: Path, arrays: Arrays, labels: npt.NDArray[np.int64]) -> Arrays:
+    """The clusters before any cut, and the trust in each row; earlier versions saved neither."""
+    kept: Arrays = {name: arrays[name] for name in ("finest", "trust") if name in arrays}
+    kinds = {"finest": np.int64, "trust": np.float64}
+    ok = all(a.dtype == kinds[name] and a.shape == labels.shape for name, a in kept.items())
+    if ok and "finest" in kept:
+        finest = kept["finest"]
+        ok = _within(finest, -1, labels.size + 1) and bool(((finest < 0) == (labels < 0)).all())
+    if not ok:
+        raise damaged(path, "its levels do not match its labels")
+    return kept
 
 
 def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clusters: int) -> Urn:

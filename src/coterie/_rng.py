@@ -69,6 +69,7 @@ DRAW_FLAG = 65
 DRAW_TREE = 2**32
 DRAW_STEP = 2**33
 DRAW_SCAN = 2**40
+DRAW_SPLIT = 2**40 + 1
 
 DRAWS = (
     Draws(DRAW_TRY, 64, "gibbs: two numbers for each try of the envelope; start: the first labels"),
@@ -79,6 +80,12 @@ DRAWS = (
         DRAW_STEP, 2**33, "metropolis: a step, which folds the numbers of STEP_DRAWS in after this"
     ),
     Draws(DRAW_SCAN, 1, 'scan="random": the place of the document in the order of the sweep'),
+    Draws(
+        DRAW_SPLIT,
+        1,
+        "split and merge: a proposal (its number in the place of the document), which"
+        " folds the draws of its scans in after this",
+    ),
 )
 STEP_ENTRY, STEP_ACCEPT = 65, 66
 STEP_DRAWS = (

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _sentence, fitting, io, metrics
+from coterie import _records, _sentence, fitting, io, metrics, naming, nesting, unusual
 from coterie._disk import write_atomically
 from coterie._pack import damaged
 from coterie._sentence import counted
 from coterie.counts import Corpus
-from coterie.describing import cluster_names, most_typical
+from coterie.describing import most_typical
 from coterie.errors import InvalidInput
+from coterie.levels import Level
 from coterie.locating import Embedding, restored
 from coterie.model import Model
 from coterie.report.clean import printable
@@ -27,9 +28,11 @@ from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 from coterie.trace import Trace
+from coterie.using import Uses
 
-ADDED = ("cluster", "probability", "outlier_score")  # columns of the table
+ADDED = ("cluster", "name", "probability", "outlier_score", "trust")  # columns of the table
 N_WORDS, N_EXAMPLES = 10, 3
+DOUBT = 0.4  # clusters whose trust is lower are doubtful
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -71,7 +74,7 @@ class Explanation(NamedTuple):
 
 
 @dataclass(eq=False)
-class Clustering:
+class Clustering(Uses):
     """The result of `cluster()`: your table with clusters, and methods to explore and reuse them."""
 
     rows: readers.Rows = field(repr=False)
@@ -91,6 +94,14 @@ class Clustering:
     )  # rows x words, sparse: which words promote others
     embedding: Embedding | None = field(default=None, repr=False)  # None: words only
     stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
+    finest: Labels | None = field(default=None, repr=False)  # (rows,) the clusters before any cut
+    level_rows: list[Level] = field(default_factory=list, repr=False)  # few clusters first
+    trust: Floats | None = field(default=None, repr=False)  # (rows,) how well several runs agree
+    key: int = field(default=0, repr=False)  # of the run's random numbers
+    created: str = field(default_factory=_records.now, repr=False)  # UTC
+    given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
+    edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
+    history: list[dict[str, Any]] = field(default_factory=list, init=False, repr=False)  # for undo
 
     @property
     def n_clusters(self) -> int:
@@ -104,9 +115,27 @@ class Clustering:
 
     @cached_property
     def table(self) -> Any:
-        """Your rows with `cluster`, `probability` and `outlier_score` added, as the same type of table."""
-        values = (self.labels, self.probability, self.outlier_score)
-        return self.rows.with_columns(dict(zip(ADDED, values, strict=True)))
+        """Your rows with cluster, name, probability, outlier_score and trust, as the same type of table."""
+        return self.rows.with_columns(self.added)
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The columns that the table adds to your rows."""
+        trust = np.full(self.labels.size, np.nan) if self.trust is None else self.trust
+        return self._columns(self.labels, self.probability, self.outlier_score, trust)
+
+    def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
+        """The same columns for new texts; their trust is that of their cluster."""
+        corpus = self.encode(_texts(texts))
+        labels = corpus.per_row(self.model.predict(corpus.counts), -1)
+        probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
+        score = corpus.per_row(self._unusual(corpus, texts), np.nan)
+        trust = np.append(self.cluster_trust, np.nan)[labels]
+        return self._columns(labels, probability, score, trust)
+
+    def _columns(self, labels: Labels, *others: Floats) -> dict[str, Any]:
+        names = [self.names[k] if k >= 0 else "" for k in labels.tolist()]
+        return dict(zip(ADDED, (labels, names, *others), strict=True))
 
     @cached_property
     def probability(self) -> Floats:
@@ -115,14 +144,37 @@ class Clustering:
 
     @cached_property
     def outlier_score(self) -> Floats:
-        """How much better a new cluster would explain each row, in nats per word; NaN without words."""
-        return self._row_values["outlier_score"]
+        """How unusual each row is: the share of rows that are less unusual; NaN without words.
+
+        Outliers have a score of at least `unusual.LINE`, 0.98.
+        """
+        return self.corpus.per_row(self._calibrated[1], np.nan)
+
+    @cached_property
+    def outliers(self) -> npt.NDArray[np.bool_]:
+        """Which rows fit nowhere: far from the others of their cluster, or alone in one."""
+        return np.asarray(self.outlier_score >= unusual.LINE)
+
+    @cached_property
+    def _calibrated(self) -> tuple[unusual.Scale, Floats]:
+        return unusual.of_fit(self.model, self.corpus.counts, self._per_document)
+
+    def _unusual(self, corpus: Corpus, texts: Sequence[str]) -> Floats:
+        """The outlier scores of new texts, on the scale of the fit."""
+        scale, counts = self._calibrated[0], corpus.counts
+        none = np.zeros(counts.word.size, bool)
+        known = corpus.doc_of_row >= 0
+        words = np.array([len(cut) for cut in self.vectorizer.cut_all(list(texts))])[known]
+        unknown = np.maximum(words - counts.length, 0)
+        labels = self.model.predict(counts)
+        return scale.scores(
+            unusual.measured(self.model, counts, labels, none, scale.share_new, unknown=unknown)
+        )
 
     @cached_property
     def names(self) -> list[str]:
-        """A unique name for each cluster: the name of its seed, or its most distinctive words."""
-        words = [[word for word, _ in row] for row in self.top_words(N_WORDS)]
-        return cluster_names(self.model.seeds, words, self.vectorizer.name_stop_words)
+        """A unique name for each cluster: the name of its seed, or its most telling phrase."""
+        return naming.names_of(self) if self.given_names is None else naming.Names(self.given_names)
 
     @cached_property
     def coherence(self) -> list[float]:
@@ -135,8 +187,19 @@ class Clustering:
         return [float(v) for v in metrics.coherence(top, seen, measure="npmi").per_cluster]
 
     @cached_property
+    def cluster_trust(self) -> Floats:
+        """How far each cluster can be trusted: its share in common with its like in other runs."""
+        if self.trust is None:
+            return np.full(self.n_clusters, np.nan)
+        held = (self.labels >= 0) & np.isfinite(self.trust)
+        own, n = self.labels[held], self.n_clusters
+        size = np.bincount(own, minlength=n)
+        total = np.bincount(own, self.trust[held], n)
+        return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+
+    @cached_property
     def clusters(self) -> Any:
-        """A polars table with one row per cluster: id, name, size, share, words, coherence, examples."""
+        """A polars table with one row per cluster: name, size, share, words, coherence, trust, examples."""
         import polars as pl
 
         sizes = self.model.frozen.size
@@ -149,10 +212,44 @@ class Clustering:
                 "share": sizes / max(int(sizes.sum()), 1),
                 "words": [[w for w, _ in row] for row in self.top_words(N_WORDS)],
                 "coherence": self.coherence,
+                "trust": self.cluster_trust,
                 "examples": [[self.rows.texts[i] for i in rows] for rows in examples],
             },
             schema_overrides={"words": pl.List(pl.String), "examples": pl.List(pl.String)},
         )
+
+    @cached_property
+    def levels(self) -> Any:
+        """A polars table of numbers of clusters: log joint, agreement of several runs, names.
+
+        `stop` marks the numbers on which the runs agree better than on those next to them, and
+        `chosen` the present one. Any other number can be had with `at` as well.
+        """
+        import polars as pl
+
+        types = {"clusters": pl.Int64(), "names": pl.List(pl.String)}
+        return pl.DataFrame(nesting.table(self), schema_overrides=types)
+
+    def at(self, n: int) -> Clustering:
+        """Return exactly n clusters: the finest ones joined, and a few passes over the texts."""
+        return nesting.at(self, n)
+
+    @cached_property
+    def tree(self) -> Any:
+        """A polars table of all joins, from the finest clusters to one.
+
+        `cluster` joins `into`, which leaves `clusters` of them; `gain` is the change of the log joint.
+        Numbers are those of `groups.ids`: a join keeps the number of the first of the two, so that a
+        number means the same branch at every level.
+        """
+        import polars as pl
+
+        return pl.DataFrame(nesting.joins(self))
+
+    @cached_property
+    def ids(self) -> Labels:
+        """The number of each cluster in the tree; the same branch has the same one at every level."""
+        return nesting.ids(self)
 
     def top_words(self, n: int = N_WORDS) -> list[list[tuple[str, float]]]:
         """Return the most distinctive words of each cluster, with their scores."""
@@ -256,16 +353,22 @@ class Clustering:
         said = f"{counted(len(self.rows), 'text')} in {found}"
         said += f" ({empty:,} without words)" if empty else ""
         said += f", and {counted(self.n_missing, 'seed')} without texts" if self.n_missing else ""
+        odd = int(self.outliers.sum())
         biggest = self.model.frozen.size[:1].sum() / max(int(self.model.frozen.size.sum()), 1)
         chosen = "; ".join(s.sentence for s in self.settings)
         lines = [
-            f"{said}; the largest cluster holds {biggest:.0%} of them.",
+            f"{said}; the largest cluster holds {biggest:.0%} of them, and {odd:,} fit nowhere.",
             *self.notes,
             f"Chosen: {chosen}.",
         ]
+        sure = self.cluster_trust
+        if (sure >= 0.0).any():
+            trusted = f"{int((sure >= DOUBT).sum())} of {counted(self.n_clusters, 'cluster')}"
+            lines.append(
+                f"Several runs agree on {trusted}; doubt those whose trust is below {DOUBT}."
+            )
         lines.append(
-            "For fewer, broader clusters, use a larger beta (2 or 5 times) or a smaller n_clusters."
-            " For more, finer clusters, use a smaller beta."
+            "For fewer or more clusters, use at(n), or n_clusters=n when you cluster the texts again."
         )
         return "\n".join(str(printable(line)) for line in lines)
 
@@ -300,6 +403,11 @@ class Clustering:
         """What is computed for each row, on first use."""
         return fitting.row_values(self.model, self.corpus, self._per_document, self.promoting)
 
+    @property
+    def _of_levels(self) -> dict[str, npt.NDArray[Any]]:
+        kept = {"finest": self.finest, "trust": self.trust}
+        return {name: values for name, values in kept.items() if values is not None}
+
     def _saved(self) -> io.Saved:
         return io.Saved(
             estimator="Clustering",
@@ -313,13 +421,19 @@ class Clustering:
                 "notes": [_sentence.to_json(note) for note in self.notes],
                 "settings": [list(s) for s in self.settings],
                 "agreement": self.agreement,
+                "levels": [list(level) for level in self.level_rows],
+                "key": self.key,
                 "seconds": self.seconds,
-                "column": None if self.rows.column is None else str(self.rows.column),
+                "created": self.created,
+                "fingerprint": self.fingerprint,
+                "names": list(self.names),
+                "edits": self.edits,
+                "column": self.rows.saved_column,
                 "ids": self.rows.id_column,
                 "embedder": None if self.embedding is None else self.embedding.identity,
             },
             model=self.model,
-            per_row={"labels": self.labels, **self._row_values},
+            per_row={"labels": self.labels, **self._row_values, **self._of_levels},
             trace=self.trace,
             documents=self.rows.to_parquet(),
             corpus=self.corpus,
@@ -353,9 +467,21 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             corpus=saved.corpus,
             promoting=saved.promoting,
             embedding=restored(saved.model.mean, fitted.get("embedder")),
+            finest=saved.per_row.get("finest"),
+            trust=saved.per_row.get("trust"),
+            level_rows=_levels_from(fitted.get("levels", [])),
+            key=int(fitted.get("key", 0)) % 2**64,
+            created=str(fitted.get("created", "")),
+            edits=[str(said) for said in list(fitted.get("edits", []))],
+            given_names=naming.checked(fitted.get("names"), saved.model.n_clusters),
         )
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
+
+
+def _levels_from(rows: Any) -> list[Level]:
+    """The levels in a saved file."""
+    return [Level(int(n), float(joint), float(agreement)) for n, joint, agreement in rows]
 
 
 def _texts(texts: Any) -> list[str]:

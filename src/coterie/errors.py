@@ -2,6 +2,7 @@
 
 CoterieError
 ├── InvalidInput      (ValueError)   data or a parameter that cannot be used
+│   └── UnknownParameter (TypeError) an argument that a function does not have
 ├── Unsupported       (ValueError)   a combination of urn, sampler and backend that does not exist
 ├── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
 └── ConnectionLost    (ConnectionError)  a Dask cluster that went away during a fit
@@ -14,6 +15,8 @@ invalid         data or a parameter cannot be used (any other InvalidInput)
 no_such_column  the table has no column with that name
 which_column    several columns may contain the texts
 no_words        no words are left to cluster
+no_times        a column holds no dates or times
+unknown_parameter  a function has no such argument
 unsupported     an Unsupported
 model_file      a ModelFileError
 connection_lost a ConnectionLost
@@ -48,6 +51,12 @@ class InvalidInput(CoterieError, ValueError):
     """Data or a parameter that cannot be used."""
 
     usual_kind = "invalid"
+
+
+class UnknownParameter(InvalidInput, TypeError):
+    """An argument that a function does not have."""
+
+    usual_kind = "unknown_parameter"
 
 
 class Unsupported(CoterieError, ValueError):

@@ -3,15 +3,17 @@
 After a chain has settled, some pairs of clusters would be more probable as one: a Gibbs sampler moves
 one document at a time, and has to pass through less probable states to join them. `merge` joins the
 best pair by the exact change of the log joint, again and again, until no pair is left whose union is
-more probable. Promoted urns have no joint, so nothing is merged there.
+more probable. `tree` goes on until one is left. Promoted urns have no joint, so nothing is merged
+there.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from scipy.special import gammaln
 
 from coterie.counts import Counts
@@ -22,7 +24,7 @@ from coterie.steps import Change, Learned, Moment
 from coterie.trace import log_rising
 from coterie.urns import Urn, is_symmetric, potential
 
-MOST = 2000  # clusters; beyond, a table of all pairs is too large
+MOST = 5000  # clusters; beyond, a table of all pairs is too large
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,21 +50,48 @@ class MergeClusters:
         return urn
 
 
+class Tree(NamedTuple):
+    """All clusters joined pair by pair, the best pair first, until one is left."""
+
+    slots: npt.NDArray[np.int64]  # (leaves,) the clusters it began with
+    kept: npt.NDArray[np.int64]  # (leaves - 1,) of each pair the leaf whose number stays,
+    gone: npt.NDArray[np.int64]  # and the one that joins it
+    gain: Floats  # (leaves - 1,) by how much the log joint changes
+
+    def cut(self, n: int) -> npt.NDArray[np.int64]:
+        """The group of each leaf when n groups are left, named by the leaf whose number stays."""
+        group = np.arange(self.slots.size)
+        for kept, gone in zip(self.kept[: group.size - n], self.gone, strict=False):
+            group[group == gone] = kept
+        return group
+
+    def labels(self, assignment: Assignment, n: int) -> npt.NDArray[np.int32]:
+        """The slots of the documents when n groups are left; those in seeds stay there."""
+        slot_of = np.arange(assignment.id.size, dtype=np.int32)
+        slot_of[self.slots] = self.slots[self.cut(n)]
+        return slot_of[assignment.labels]
+
+
+def tree(counts: Counts, urn: Urn, assignment: Assignment, most: int = MOST) -> Tree | None:
+    """Join the best pair of clusters again and again; None where that cannot be done."""
+    slots = assignment.open_slots[urn.seeds.weight.size :]  # seeds stay as they are
+    if urn.relations.promotion or not 1 < slots.size <= most or not _has_joint(urn):
+        return None
+    pairs = _Pairs(urn, from_assignment(counts, urn, assignment), slots)
+    joined = np.array([pairs.join_best() for _ in range(slots.size - 1)])
+    kept, gone = joined[:, :2].astype(np.int64).T
+    return Tree(slots, kept, gone, joined[:, 2])
+
+
 def merge(counts: Counts, urn: Urn, assignment: Assignment) -> Assignment | None:
     """Join pairs of clusters while the joint rises; None if no pair is better as one."""
-    slots = assignment.open_slots[urn.seeds.weight.size :]  # seeds stay as they are
-    if urn.relations.promotion or not 1 < slots.size <= MOST or not _has_joint(urn):
+    found = tree(counts, urn, assignment)
+    n = 0 if found is None else int(np.append(found.gain <= 0.0, True).argmax())
+    if found is None or n == 0:
         return None
-    pairs = _Pairs(counts, urn, from_assignment(counts, urn, assignment), slots)
-    while pairs.join_best():
-        pass
-    if (pairs.group == np.arange(slots.size)).all():
-        return None
-    slot_of = np.arange(assignment.id.size, dtype=np.int32)
-    slot_of[slots] = slots[pairs.group]
     ids = assignment.id.copy()
-    ids[slots[pairs.group != np.arange(slots.size)]] = -1
-    return assignment._replace(labels=slot_of[assignment.labels], id=ids)
+    ids[found.slots[found.gone[:n]]] = -1
+    return assignment._replace(labels=found.labels(assignment, found.slots.size - n), id=ids)
 
 
 def _has_joint(urn: Urn) -> bool:
@@ -72,47 +101,77 @@ def _has_joint(urn: Urn) -> bool:
 class _Pairs:
     """All pairs of clusters, and what the log joint gains when a pair becomes one."""
 
-    def __init__(
-        self, counts: Counts, urn: Urn, state: State, slots: npt.NDArray[np.int64]
-    ) -> None:
+    def __init__(self, urn: Urn, state: State, slots: npt.NDArray[np.int64]) -> None:
         self.urn, n = urn, slots.size
         self.size = state.size[slots].astype(np.float64)
         self.total = state.total[slots] * urn.words.unit
         self.sums = state.sums[slots]
-        self.group = np.arange(n)
+        self.norm = (self.sums**2).sum(axis=1)
+        self.open = np.ones(n, bool)
         number = np.full(state.size.size, -1, np.int32)
         number[slots] = np.arange(n)
-        self.csr: tuple[Any, ...] = _known(*word_counts(state, number))
+        ptr, cluster, held = _known(*word_counts(state, number))
+        self.held = sparse.csr_matrix((held, cluster, ptr), (ptr.size - 1, n))
+        self.words = np.split(*_by_cluster(self.held))
+        self.group, self.stale = np.arange(n), 0
         beta = urn.words.beta
         table = np.zeros((summary.TABLE if is_symmetric(urn) else 0, 2))
         if len(table):
             summary.fill_table(float(beta[0]), urn.words.unit, table)
         self.table = table[:, 0].copy()
         self.gain = np.zeros((n, n))
-        kernel.all_pairs(*self.csr, beta, urn.words.unit, self.table, self.gain)
+        kernel.all_pairs(*self._csr, beta, urn.words.unit, self.table, self.gain)
         for i in range(n - 1):
             self.gain[i, i + 1 :] += self._rest(i, np.arange(i + 1, n))
         self.gain[np.tril_indices(n)] = -np.inf
+        self.best = self.gain.argmax(axis=1)  # of each row: the cluster that it gains most with,
+        self.most = self.gain[np.arange(n), self.best]  # and how much
         self.scratch = np.zeros(n, np.int64), np.zeros(n, np.int64)
 
-    def join_best(self) -> bool:
-        """Join the pair that gains most; False if none gains anything."""
-        i, j = divmod(int(self.gain.argmax()), self.size.size)
-        if not self.gain[i, j] > 0.0:
-            return False
+    def join_best(self) -> tuple[int, int, float]:
+        """Join the pair that gains most, or loses least; returns it, and what was gained."""
+        i = int(self.most.argmax())
+        j, gained = int(self.best[i]), float(self.most[i])
         self.group[self.group == j] = i
-        self.size[i] += self.size[j]
-        self.total[i] += self.total[j]
-        self.sums[i] += self.sums[j]
-        self.gain[j, :] = self.gain[:, j] = -np.inf
-        others = np.unique(self.group)
+        self.open[j] = False
+        self.words[i] = np.union1d(self.words[i], self.words[j])
+        for values in (self.size, self.total, self.sums):
+            values[i] += values[j]
+        self.norm[i] = (self.sums[i] ** 2).sum()
+        self.gain[j, :] = self.gain[:, j] = self.most[j] = -np.inf
+        others = np.flatnonzero(self.open)
         others = others[others != i]
-        row = np.empty(self.size.size)
-        words, unit = self.urn.words, self.urn.words.unit
-        kernel.one_row(*self.csr, self.group, i, words.beta, unit, self.table, *self.scratch, row)
-        value = row[others] + self._rest(i, others)
+        value = self._shared(i)[others] + self._rest(i, others)
         self.gain[np.minimum(i, others), np.maximum(i, others)] = value
-        return True
+        moved = np.append(others[(self.best[others] == i) | (self.best[others] == j)], i)
+        self.best[moved] = self.gain[moved].argmax(axis=1)
+        self.most[moved] = self.gain[moved, self.best[moved]]
+        better = others[(others < i) & (self.gain[others, i] > self.most[others])]
+        self.best[better], self.most[better] = i, self.gain[better, i]
+        self._gather()
+        return i, j, gained
+
+    @property
+    def _csr(self) -> tuple[Any, ...]:
+        return self.held.indptr.astype(np.int64), self.held.indices, self.held.data
+
+    def _shared(self, i: int) -> Floats:
+        """What the words that cluster i shares with each other one are worth together."""
+        row, words = np.zeros(self.size.size), self.urn.words
+        group = (self.words[i], self.group, i)
+        kernel.one_row(*self._csr, *group, words.beta, words.unit, self.table, *self.scratch, row)
+        return row
+
+    def _gather(self) -> None:
+        """Now and then, add up the counts of clusters that were joined."""
+        self.stale += 1
+        if 2 * self.stale < self.open.sum():
+            return
+        self.stale = 0
+        n = self.size.size
+        joined = sparse.csr_matrix((np.ones(n, np.int32), (np.arange(n), self.group)), (n, n))
+        self.held = (self.held @ joined).tocsr()
+        self.group = np.arange(n)
 
     def _rest(self, i: int, others: npt.NDArray[np.int64]) -> Floats:
         """The part of the gain that comes from totals, sizes and vectors."""
@@ -125,9 +184,16 @@ class _Pairs:
             gain += gammaln(both) - gammaln(self.size[i]) - gammaln(self.size[others])
             gain -= np.log(urn.sizes.open_weight)
         if self.sums.shape[1]:
-            gain += potential(urn, self.sums[i] + self.sums[others])
-            gain -= potential(urn, self.sums[i]) + potential(urn, self.sums[others])
+            norm = self.norm[i] + self.norm[others] + 2.0 * (self.sums[others] @ self.sums[i])
+            gain += potential(urn, norm) - potential(urn, self.norm[others])
+            gain -= potential(urn, self.norm[i])
         return np.asarray(gain)
+
+
+def _by_cluster(held: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """The words of all clusters, cluster by cluster, and where each but the first begins."""
+    turned = held.tocsc()
+    return turned.indices, turned.indptr[1:-1]
 
 
 def _known(

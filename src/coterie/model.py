@@ -243,7 +243,8 @@ class Model:
         if not self.n_dimensions or not counts.vectors.shape[1]:
             return 0.0
         sums = self.frozen.sums[clusters]
-        gain = potential(self.urn, sums + counts.vectors[0]) - potential(self.urn, sums)
+        before, after = ((s**2).sum(axis=1) for s in (sums, sums + counts.vectors[0]))
+        gain = potential(self.urn, after) - potential(self.urn, before)
         return float(gain[0] - gain[1])
 
     def outlier_scores(

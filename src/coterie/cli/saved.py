@@ -38,6 +38,8 @@ def _show(groups: Clustering, facts: dict[str, Any]) -> None:
     column_note = [] if column is None else [f"The texts were read from the column {column!r}."]
     summary.bullets(console, "Notes", [*column_note, *facts["notes"]])
     summary.bullets(console, "Why sampling stopped", [groups.reason])
+    made = f"{groups.created or 'at an unknown time'}, from texts with the fingerprint"
+    summary.bullets(console, "Created", [f"{made} {groups.fingerprint}"])
 
 
 def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:

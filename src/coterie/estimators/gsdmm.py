@@ -35,6 +35,9 @@ class GSDMM(BaseMixture):
     kappa : float or "auto"
         How much the vectors count. "auto" learns it in the first sweeps: the value under which the
         vectors alone predict the clusters best.
+    split_merge : bool
+        After every sweep, also propose to divide clusters and to join them, as valid steps of the chain
+        (Jain and Neal 2004). It takes longer, and leaves clusters in which several subjects are stuck.
     n_sweeps : int
         Passes over the documents.
     init : "random", "one", "online", "sample", "auto", int or labels
@@ -114,6 +117,7 @@ class GSDMM(BaseMixture):
         beta: float | npt.ArrayLike = 0.1,
         embedder: Any = None,
         kappa: float | str = "auto",
+        split_merge: bool = False,
         n_sweeps: int = 30,
         init: Any = "random",
         scan: str = "given",
@@ -135,6 +139,7 @@ class GSDMM(BaseMixture):
         self.beta = beta
         self.embedder = embedder
         self.kappa = kappa
+        self.split_merge = split_merge
         self.n_sweeps = n_sweeps
         self.init = init
         self.scan = scan

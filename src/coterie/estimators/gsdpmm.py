@@ -42,8 +42,8 @@ class GSDPMM(BaseMixture):
         As in `TSDPMM`.
     word_vectors, promotion, threshold, max_related
         As in `GPUDMM`. With word_vectors=None, words are not related.
-    embedder, kappa
-        As in `GSDMM`: document vectors together with words.
+    embedder, kappa, split_merge
+        As in `GSDMM`: document vectors together with words; splits and merges after every sweep.
 
     The other parameters, the attributes and methods are those of `GSDMM`.
 
@@ -77,6 +77,7 @@ class GSDPMM(BaseMixture):
         max_related: int = 20,
         embedder: Any = None,
         kappa: float | str = "auto",
+        split_merge: bool = False,
         n_sweeps: int = 10,
         init: Any = "auto",
         scan: str = "given",
@@ -104,6 +105,7 @@ class GSDPMM(BaseMixture):
         self.max_related = max_related
         self.embedder = embedder
         self.kappa = kappa
+        self.split_merge = split_merge
         self.n_sweeps = n_sweeps
         self.init = init
         self.scan = scan

@@ -26,19 +26,17 @@ def all_pairs(ptr, cluster, held, beta, unit, table, gain):
 
 
 @kernel
-def one_row(ptr, cluster, held, group, k, beta, unit, table, tally, seen, gain):
-    """As `all_pairs` for group k with every other group: writes gain[g].
+def one_row(ptr, cluster, held, words, group, k, beta, unit, table, tally, seen, gain):
+    """As `all_pairs` for group k, which holds `words`, with every other group: adds to gain[g].
 
     `group` is the group of each cluster. `tally` (all 0) and `seen` are scratch: one entry per cluster.
     """
-    gain[:] = 0.0
-    for w in range(ptr.size - 1):
+    for v in range(words.size):
+        w = words[v]
         mine = np.int64(0)
         for a in range(ptr[w], ptr[w + 1]):
             if group[cluster[a]] == k:
                 mine += held[a]
-        if mine == 0:
-            continue
         n_seen = 0
         for a in range(ptr[w], ptr[w + 1]):
             g = group[cluster[a]]

@@ -33,7 +33,7 @@ def page(groups: Any, title: str | None = None) -> Report:
             "clusters": used,
             "words": int((groups.corpus.counts.length * groups.corpus.counts.weight).sum()),
             "vocabulary": groups.corpus.counts.n_words,
-            "outliers": int((scores > 0).sum()),
+            "outliers": int(groups.outliers.sum()),
             "settled": bool(groups.converged),
             "reason": groups.reason[:1].upper() + groups.reason[1:] + ".",
             "seconds": float(groups.seconds),

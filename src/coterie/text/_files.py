@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
-from coterie.text import _csv, _json, _parquet
+from coterie.text import _csv, _dialect, _excel, _json, _parquet
 from coterie.text._bounded_read import file_content, gunzipped, most_bytes, stream_content
 from coterie.text._encodings import decode
 from coterie.text._names import rank
@@ -33,6 +33,7 @@ KINDS = {
     ".pq": "parquet",
     ".txt": "txt",
     ".text": "txt",
+    **dict.fromkeys(_excel.ENDINGS, "excel"),
 }
 
 
@@ -50,6 +51,7 @@ class Loaded(NamedTuple):
     frame: Any  # polars
     notes: list[str]
     source: _csv.Cells | _json.Objects | None  # the original cells
+    dialect: _dialect.Dialect | None = None  # how a csv file was written
 
 
 def load(data: Any, wanted: Wanted) -> Loaded:
@@ -115,6 +117,8 @@ def _from_stream(stream: Any, name: str, wanted: Wanted) -> Loaded:
     raw = gunzipped(stream_content(stream, name), name)
     if raw[:4] == b"PAR1":
         return _parsed(raw, "parquet", name, wanted, [])
+    if raw[:4] == b"PK\3\4":
+        return _parsed(raw, "excel", name, wanted, [])
     data, notes = _decoded(raw, wanted.encoding, name)
     kind = _sniff(data, wanted.columns)
     if kind == "txt" and wanted.header is not None:
@@ -153,13 +157,15 @@ def _decoded(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, list[s
 
 # ---------------------------------------------------------------- file types
 def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) -> Loaded:
-    if wanted.header is not None and kind not in ("csv", "tsv"):
+    if wanted.header is not None and kind not in ("csv", "tsv", "excel"):
         raise InvalidInput(
             example("header", wanted.header)
-            + f" only applies to csv and tsv files, but {name} is {kind}. Leave it out."
+            + f" only applies to csv and tsv files and Excel sheets, but {name} is {kind}. Leave it out."
         )
     if kind == "parquet":
         return Loaded(_not_empty(_parquet.read(raw, name), name), notes, None)
+    if kind == "excel":
+        return Loaded(_excel.read(raw, name, notes, wanted.header), notes, None, _dialect.EXCEL)
     data, more = _decoded(raw, wanted.encoding, name)
     notes += more
     if kind in ("csv", "tsv"):
@@ -171,7 +177,8 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
             header=wanted.header,
             asked=wanted.columns,
         )
-        return Loaded(frame, notes, cells)
+        how = _dialect.find(raw, wanted.encoding, cells.separator, cells.frame)
+        return Loaded(frame, notes, cells, how)
     if b"\n" not in data and b"\r" in data:  # line endings of old Macintosh files
         data = data.replace(b"\r", b"\n")
     if kind == "txt":
