@@ -22,7 +22,7 @@ KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py
 # Seeds that `make test-seeds` uses instead of those in the tests.
 SEEDS ?= $(shell seq 1 50)
 
-.PHONY: help install check fix test test-bench test-bounds test-cuda test-lowest test-seeds fuzz bench demo docs build clean
+.PHONY: help install check fix test test-bench test-bounds test-cuda test-dask test-lowest test-seeds fuzz bench demo docs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ test-bounds: $(DEV) ## run the kernels' tests with every array index checked (ab
 # In the environment at hand, not in .venv: CuPy must match the driver, so nothing is installed.
 test-cuda: ## run the tests that need an NVIDIA GPU, with the python at hand
 	PYTHONPATH=src $(PYTHON) -m pytest tests/cuda $(ARGS)
+
+test-dask: $(DEV) ## run the tests that start and kill Dask workers (about two minutes)
+	COTERIE_TEST_DASK=1 $(BIN)/python -m pytest tests/test_dask.py $(ARGS)
 
 # Old and new packages warn about each other's deprecations; our own show up with new versions.
 test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.toml allows

@@ -288,7 +288,8 @@ class TestParameters:
     def test_init_random_needs_a_cap(self) -> None:
         message = sentence(lambda: GSDPMM(init="random").fit(TEXTS))
         assert (
-            "init of GSDPMM must be one of 'auto', 'one', 'online', 'anchored', 'seeds'" in message
+            "init of GSDPMM must be one of 'auto', 'one', 'online', 'sample', 'anchored', 'seeds'"
+            in message
         )
 
     def test_init_online_needs_alpha(self) -> None:

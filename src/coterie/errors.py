@@ -4,7 +4,8 @@ CoterieError
 ├── InvalidInput      (ValueError)   data or a parameter that cannot be used
 │   └── UnknownParameter (TypeError) an argument that a function does not have
 ├── Unsupported       (ValueError)   a combination of urn, sampler and backend that does not exist
-└── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
+├── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
+└── ConnectionLost    (ConnectionError)  a Dask cluster that went away during a fit
 
 Programs do not have to parse the message: `.parameter` is the name of the wrong parameter ("min_df") or
 None, and `.kind` is a word that does not change when the message changes:
@@ -18,6 +19,7 @@ no_times        a column holds no dates or times
 unknown_parameter  a function has no such argument
 unsupported     an Unsupported
 model_file      a ModelFileError
+connection_lost a ConnectionLost
 """
 
 from __future__ import annotations
@@ -67,6 +69,12 @@ class ModelFileError(CoterieError, OSError):
     """A model folder or checkpoint that cannot be read or written."""
 
     usual_kind = "model_file"
+
+
+class ConnectionLost(CoterieError, ConnectionError):
+    """A Dask cluster that went away during a fit."""
+
+    usual_kind = "connection_lost"
 
 
 @contextmanager

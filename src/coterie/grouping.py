@@ -20,7 +20,7 @@ from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._habits import pointing
 from coterie._records import recorded
 from coterie._sentence import Name, Sentence, counted, parameter
-from coterie.backends import SamplerOptions, get_backend, sampler_names
+from coterie.backends import SamplerOptions, backend_names, get_backend, sampler_names
 from coterie.choosing import Choice
 from coterie.clustering import ADDED, Clustering
 from coterie.counts import Corpus, Counts
@@ -50,6 +50,7 @@ ALLOWED: dict[str, Rule] = {
     "max_time": either(nothing, number(0.0, inclusive=False)),
     "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
     "sampler": one_of("auto", *sampler_names()),
+    "backend": one_of("auto", *backend_names()),
     "checkpoint": either(nothing, _allowed.path),
     "callbacks": _allowed.callables,
     "header": either(nothing, _allowed.flag),
@@ -92,6 +93,7 @@ def cluster(
     embedder: Any = "auto",
     kappa: float | str = "auto",
     sampler: str = "auto",
+    backend: str = "auto",
     tokenizer: Any = None,
     language: str | None = "auto",
     stop_words: Any = "auto",
@@ -153,6 +155,8 @@ def cluster(
         How much the vectors count; "auto" learns it from the texts.
     sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
         How the clusters are drawn, as in `GSDMM`.
+    backend : "auto", "cpu", "sharded" or "dask"
+        Where the clusters are drawn, as in `GSDMM`.
     tokenizer : Tokenizer or CountVectorizer-like object
         How texts are split into words. The default detects the language.
     language : str
@@ -280,11 +284,11 @@ def _estimator(given: dict[str, Any]) -> Any:
         for name in ("max_time", "checkpoint", "n_jobs")
         if given[name] is not None
     }
-    how |= {"sampler": given["sampler"]} if given["sampler"] != "auto" else {}
+    how |= {name: given[name] for name in ("sampler", "backend") if given[name] != "auto"}
     model = given["model"]
     if model is None:
         like = {name: given[name] for name in DEFAULT_TAKES}
-        made: Any = GSDMM(tol=TOL, random_state=given["random_state"], **like, **how)
+        made: Any = GSDMM(tol=TOL, init="auto", random_state=given["random_state"], **like, **how)
     elif not isinstance(model, BaseMixture):
         raise InvalidInput(
             parameter("model", "cluster")
@@ -409,4 +413,6 @@ def _task(
         return task
     steps = [*task.plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
     plan = task.plan._replace(steps=steps)
-    return task._replace(plan=plan if seeds is None else plan._replace(init="anchored"))
+    if seeds is not None and plan.init == "random":
+        plan = plan._replace(init="anchored")
+    return task._replace(plan=plan)

@@ -32,6 +32,8 @@ Floats = npt.NDArray[np.float64]
 class MergeClusters:
     """A step that merges clusters while the joint rises, after some sweeps."""
 
+    learns = False
+
     def __init__(self, sweeps: tuple[int, ...]) -> None:
         self.sweeps = sweeps
         self.name = f"merge clusters after sweeps {sweeps}"

@@ -15,6 +15,7 @@ from coterie._system import noted_interrupts
 from coterie.backends.base import DEFAULT, Backend, Chain, SamplerOptions
 from coterie.counts import Counts
 from coterie.errors import Unsupported
+from coterie.sample_start import SWEEPS, Started, sample_start
 from coterie.start import Init, first_assignment
 from coterie.state import Assignment
 from coterie.steps import Learned, Moment, Step
@@ -105,8 +106,9 @@ def _sample(
         began -= saved.elapsed
     else:
         key = plan.key if plan.key is not None else secrets.randbits(64)
-        assignment = first_assignment(counts, urn, plan.init, key, backend)
-        trace, learned = Trace(notes=[why] if why else []), {}
+        assignment, learned, note = _start(counts, urn, plan, key, backend)
+        urn = _restored(urn, plan.steps, learned)
+        trace = Trace(notes=[said for said in (why, note) if said])
     chain = backend.open(counts, urn, assignment, plan.options)
     if saved is not None and saved.kind == chain.kind and not chain.recall(saved.memory):
         assert plan.checkpoint is not None
@@ -139,6 +141,22 @@ def _sample(
     done = stop or Stop("sweeps", f"all {plan.n_sweeps} sweeps done")
     reason = f"{done.words}; {why}"
     return Run(chain.assignment(), urn, learned, trace, key, settled, reason, done)
+
+
+def _start(counts: Counts, urn: Urn, plan: Plan, key: int, backend: Backend) -> Started:
+    """The first assignment, and what was learned on the way to it."""
+    if not (isinstance(plan.init, str) and plan.init == "sample"):
+        return Started(first_assignment(counts, urn, plan.init, key, backend))
+
+    def fit(some: Counts, thin: Urn, init: Init, inner: int) -> Started:
+        steps = [step for step in plan.steps if step.learns]
+        small = Plan(SWEEPS, init, inner, max_time=plan.max_time, steps=steps)
+        done = run(some, thin, small, backend)
+        if done.stop.kind == "interrupted":
+            raise KeyboardInterrupt
+        return Started(done.assignment, done.learned)
+
+    return sample_start(counts, urn, key, backend, fit)
 
 
 def _read(plan: Plan, mark: str, counts: Counts, urn: Urn) -> checkpoint.Saved | None:

@@ -38,6 +38,8 @@ class Work(NamedTuple):
 class SplitMerge:
     """A step that proposes splits and merges, after every sweep or after these."""
 
+    learns = False
+
     def __init__(
         self,
         sweeps: tuple[int, ...] | None = None,

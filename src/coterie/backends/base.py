@@ -15,7 +15,12 @@ from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment
 from coterie.urns import Urn
 
-_WHERE = {"cpu": "coterie.backends.cpu", "cuda": "coterie.backends.cuda"}
+_WHERE = {
+    "cpu": "coterie.backends.cpu",
+    "cuda": "coterie.backends.cuda",
+    "sharded": "coterie.distributed.local",
+    "dask": "coterie.distributed.dask_backend",
+}
 
 
 class Sampler(NamedTuple):
@@ -48,6 +53,7 @@ class SamplerOptions(NamedTuple):
     steps: int = 1  # metropolis: proposals per document and sweep
     refresh: int | None = None  # metropolis: sweeps until proposals are made again; None: never
     phi: str = "draw"  # uncollapsed: theta and phi drawn, or their posterior "mean"
+    shards: int | None = None  # parts blind to each other within a sweep; None: from the data
 
 
 DEFAULT = SamplerOptions()

@@ -12,7 +12,7 @@ from coterie.backends._chain import BaseChain
 from coterie.backends._score import score
 from coterie.backends.base import DEFAULT, SAMPLERS, SamplerOptions
 from coterie.counts import Counts
-from coterie.state import Assignment, from_assignment
+from coterie.state import Assignment, State, from_assignment
 from coterie.urns import Urn
 
 log = logging.getLogger("coterie")
@@ -36,8 +36,13 @@ class CpuBackend:
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
     ) -> BaseChain:
         """A chain that samples on from this assignment."""
+        return self.chain(counts, urn, from_assignment(counts, urn, assignment), options)
+
+    def chain(
+        self, counts: Counts, urn: Urn, state: State, options: SamplerOptions = DEFAULT
+    ) -> BaseChain:
+        """A chain that samples on from this state."""
         announce_compilation(options.sampler)
-        state = from_assignment(counts, urn, assignment)
         return _chain_class(options.sampler)(counts, urn, state, options)
 
     score = staticmethod(score)

@@ -110,7 +110,8 @@ def _cluster(
     if by or over is not None:
         stages.enter("reading")
         file = breakdowns.read(file, given, by, over)
-    groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
+    # the labels do not depend on the number of threads
+    groups = cluster(file, n_jobs=-1, callbacks=[stages.sweep], on_stage=enter, **given)
     stages.enter("describing")
     _ = groups.added, groups.clusters
     return groups, breakdowns.of(groups, by, over)

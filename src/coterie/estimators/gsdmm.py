@@ -12,6 +12,7 @@ from coterie._allowed import number, whole
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
 from coterie.estimators._base import LOCATION, BaseMixture
+from coterie.sample_start import is_large
 
 
 class GSDMM(BaseMixture):
@@ -39,10 +40,11 @@ class GSDMM(BaseMixture):
         (Jain and Neal 2004). It takes longer, and leaves clusters in which several subjects are stuck.
     n_sweeps : int
         Passes over the documents.
-    init : "random", "one", "online", int or labels
+    init : "random", "one", "online", "sample", "auto", int or labels
         The start: documents assigned at random to all `n_clusters` clusters ("random"), all in one
-        cluster ("one"), assigned in one pass in order ("online"), assigned at random to this number of
-        clusters, or these labels.
+        cluster ("one"), assigned in one pass in order ("online"), a tenth of them sampled first and the
+        others placed after that ("sample"), assigned at random to this number of clusters, or these
+        labels. "auto" is "sample" from 200,000 documents on, and "random" below.
     scan : "given" or "random"
         The order in which a sweep draws the documents: as given, or a new random order in each sweep.
     burstiness : bool
@@ -57,9 +59,11 @@ class GSDMM(BaseMixture):
         `XDMM`. "auto" uses "gibbs", or "blocked" for large corpora; `trace_.notes` says which and why.
     block_size : int, optional
         Documents per block; None chooses it from their number. Labels depend on the block size.
-    backend : "auto", "cpu" or "cuda"
-        Where documents are drawn. "cuda" is an NVIDIA GPU (sampler "blocked"; install `coterie[cuda12]`
-        or `coterie[cuda13]`). "auto" is "cpu".
+    backend : "auto", "cpu", "cuda", "sharded" or "dask"
+        Where the documents are drawn. "auto" is "cpu". "cuda" is an NVIDIA GPU (sampler "blocked"; install
+        `coterie[cuda12]` or `coterie[cuda13]`). "sharded" divides large corpora into parts that do not
+        see each other within a sweep; "dask" gives these parts to the workers of a Dask cluster, with
+        the same labels.
     n_jobs : int, optional
         Threads for predicting, and for the samplers "blocked", "uncollapsed" and "em"; exact Gibbs is
         sequential. The labels do not depend on it.
@@ -104,7 +108,7 @@ class GSDMM(BaseMixture):
         "alpha": number(0.0, inclusive=True, high=1e100),
         **LOCATION,
     }
-    _starts = ("random", "one", "online")
+    _starts = ("random", "one", "online", "sample", "auto")
 
     def __init__(
         self,
@@ -159,6 +163,8 @@ class GSDMM(BaseMixture):
     def _init(self, corpus: Any) -> Any:
         init = super()._init(corpus)
         if isinstance(init, str):
+            if init == "auto":
+                return "sample" if is_large(corpus.counts) else "random"
             if init == "online" and self.alpha == 0:
                 raise InvalidInput(
                     "init='online' of GSDMM needs alpha > 0: with alpha = 0, no cluster can be started."
