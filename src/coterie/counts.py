@@ -147,14 +147,6 @@ def _corpus(
     return Corpus(counts, doc_of_row)
 
 
-def part(counts: Counts, docs: npt.NDArray[np.int64]) -> Counts:
-    """These documents only; the words keep their numbers."""
-    rows = _take(counts.ptr, counts.word, counts.tally, docs)
-    vectors = counts.vectors[docs] if counts.vectors.shape[1] else counts.vectors
-    rest = (counts.length[docs], counts.weight[docs], counts.n_words)
-    return Counts(*rows, *rest, np.ascontiguousarray(vectors))
-
-
 def check_totals(counts: Counts, owner: str) -> None:
     """Raise an error if counts would overflow: the state stores word counts per cluster as int32."""
     if counts.word.size == 0:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from coterie import merging, metrics, sampler
 from coterie.backends import SamplerOptions, get_backend
-from coterie.counts import Counts, part
+from coterie.counts import Counts, subset
 from coterie.fitting import Task
 from coterie.merging import MergeClusters, Tree
 from coterie.state import Assignment, dense, from_labels
@@ -126,7 +126,7 @@ def divided(
 
 def _half(task: Task, urn: Urn, docs: Ints, key: int) -> npt.NDArray[np.bool_]:
     """Which of these documents to part from the others; every other one, if they are all alike."""
-    counts = part(task.counts, docs)
+    counts = subset(task.counts, docs)
     none = changed(with_cap(urn, 2), **NO_SEEDS)
     options = task.plan.options._replace(sampler=_exact(task.plan.options))
     plan = sampler.Plan(REFINE, "random", key, options)
@@ -189,7 +189,7 @@ def find(
     """
     main = _Cut(run.assignment, run.urn, merging.tree(task.counts, run.urn, run.assignment))
     docs = _sample(task.counts.n_docs)
-    some = task._replace(counts=part(task.counts, docs))
+    some = task._replace(counts=subset(task.counts, docs))
     runs = [_of_sample(task, some, main, docs), *_others(task, some, run, n_jobs)]
     tell(0.3)
     finest = max(2, int(np.median([one.finest for one in runs])))
