@@ -18,7 +18,7 @@ import numpy.typing as npt
 from coterie import fitting, levels, naming, sampler
 from coterie._sentence import counted
 from coterie.backends import get_backend
-from coterie.counts import Corpus, Counts, part
+from coterie.counts import Corpus, Counts, subset
 from coterie.errors import InvalidInput
 from coterie.frozen import flags_of
 from coterie.model import Model
@@ -118,7 +118,7 @@ def split(groups: Clustering, cluster: int, into: int = 2) -> list[int]:
             f" {into}."
         )
     task = _task(groups)
-    counts = part(task.counts, docs)
+    counts = subset(task.counts, docs)
     parts = _divided(
         task._replace(counts=counts), int(into), groups.key, int(task.counts.weight.sum())
     )
@@ -281,7 +281,7 @@ def _without(groups: Clustering, dropped: Ints) -> tuple[Corpus, Ints]:
     )
     number = np.full(c.n_docs + 1, -1, np.int64)
     number[docs] = np.arange(docs.size)
-    return Corpus(part(kept, docs), number[groups.corpus.doc_of_row]), labels[docs]
+    return Corpus(subset(kept, docs), number[groups.corpus.doc_of_row]), labels[docs]
 
 
 def _seeds_without(urn: Urn, dropped: Ints) -> Urn:
