@@ -69,6 +69,8 @@ def report(n_clusters: int = 8, *, hostile: bool = False, chars: int = 0) -> dic
             "reason": f"The passes asked for were used up ({odd}).",
             "seconds": 12.5,
             "agreement": 0.997,
+            "chosen": f"The number of clusters was found ({odd}).",
+            "doubt_below": 0.4,
         },
         "settings": [{"name": "beta", "value": "0.1", "why": f"learned ({odd})"}],
         "clusters": clusters,
@@ -96,6 +98,7 @@ def _cluster(k: int, n: int, name: str, text: Any, draw: random.Random) -> dict[
         "size": 5000 // (k + 1) + 1,
         "share": 1 / (k + 2),
         "coherence": None if k % 5 == 4 else round(draw.uniform(-0.2, 0.9), 3),
+        "trust": None if k % 7 == 6 else round(draw.uniform(0.1, 1.0), 3),
         "words": [
             {"word": word, "weight": 1.0 / (j + 1), "count": 1000 // (j + 1)}
             for j, word in enumerate([name, *(SUBJECTS[k % len(SUBJECTS)].split() * 2)][:10])

@@ -19,7 +19,7 @@ from coterie._sentence import counted
 from coterie.counts import Corpus
 from coterie.describing import most_typical
 from coterie.errors import InvalidInput
-from coterie.levels import Level
+from coterie.levels import DOUBT, Level
 from coterie.locating import Embedding, restored
 from coterie.model import Model
 from coterie.report.clean import printable
@@ -32,7 +32,6 @@ from coterie.using import Uses
 
 ADDED = ("cluster", "name", "probability", "outlier_score", "trust")  # columns of the table
 N_WORDS, N_EXAMPLES = 10, 3
-DOUBT = 0.4  # clusters whose trust is lower are doubtful
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

@@ -10,11 +10,13 @@ import numpy as np
 
 from coterie._sentence import counted
 from coterie._version import __version__
+from coterie.levels import DOUBT
 from coterie.report import layout
 from coterie.report.schema import Cluster, Example, Outlier, Part, Report
 
 MOST_CHARS = 400  # of a text shown
 N_WORDS, N_HIGHLIGHTED, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 50
+HOW_MANY = "The number of clusters"  # the beginning of the note on how it was chosen
 _pieces = re.compile(r"\w+|\W+")
 
 
@@ -26,7 +28,7 @@ def page(groups: Any, title: str | None = None) -> Report:
     return {
         "title": title or f"{counted(used, 'cluster')} in {counted(len(groups.rows), 'text')}",
         "version": __version__,
-        "notes": list(groups.notes),
+        "notes": [note for note in groups.notes if not note.startswith(HOW_MANY)],
         "overview": {
             "documents": len(groups.rows),
             "without_words": int((groups.labels < 0).sum()),
@@ -38,6 +40,8 @@ def page(groups: Any, title: str | None = None) -> Report:
             "reason": groups.reason[:1].upper() + groups.reason[1:] + ".",
             "seconds": float(groups.seconds),
             "agreement": float(groups.agreement),
+            "chosen": _chosen(groups),
+            "doubt_below": DOUBT,
         },
         "settings": [setting._asdict() for setting in groups.settings],
         "clusters": _clusters(groups, sizes),
@@ -55,12 +59,22 @@ def page(groups: Any, title: str | None = None) -> Report:
     }
 
 
+def _chosen(groups: Any) -> str:
+    """How the number of clusters came about."""
+    said = next((str(note) for note in groups.notes if note.startswith(HOW_MANY)), "")
+    if said:
+        return said
+    asked = any(s.name == "clusters" and s.why == "as asked" for s in groups.settings)
+    return "The number of clusters is the one that was asked for." if asked else ""
+
+
 def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
     held = groups.model.counted
     places = layout.positions(layout.hellinger(held), sizes)
     words = groups.vectorizer.words
     id_of = {word: i for i, word in enumerate(words)}
     total = max(int(sizes.sum()), 1)
+    trust = groups.cluster_trust
     made: list[Cluster] = []
     for k, distinctive in enumerate(groups.top_words(N_HIGHLIGHTED)):
         most = max((value for _, value in distinctive), default=1.0) or 1.0
@@ -73,6 +87,7 @@ def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
                 "size": int(sizes[k]),
                 "share": int(sizes[k]) / total,
                 "coherence": npmi if math.isfinite(npmi) else None,
+                "trust": float(trust[k]) if math.isfinite(trust[k]) else None,
                 "words": [
                     {"word": w, "weight": weight[w], "count": round(float(held[k, id_of[w]]))}
                     for w, _ in distinctive[:N_WORDS]

@@ -29,6 +29,7 @@ from coterie.report.schema import Cluster, Report
 MOST_BYTES = 3_000_000  # of a page
 FIRST_CARDS = 50  # in the page itself; the script builds the others on demand
 FIRST_OUTLIERS = 20
+MOST_DOUBTS = 12  # clusters named in the overview
 FIRST_ROWS = 20  # of the table in a notebook
 _COLOURS = ("#4f7cac", "#c0653f", "#5b8e7d", "#8e5b8a", "#b59b3b", "#6b7280")
 _DATA = "@@coterie-data@@"
@@ -45,7 +46,7 @@ def render(data: Report) -> str:
     # The data are at the end of the page, after all texts, so the last mark is ours.
     before, _, after = page.rpartition(_DATA)
     room = MOST_BYTES - len(before.encode()) - len(after.encode())
-    return before + _embedded(cards, room) + after
+    return before + _embedded(cards, data["overview"]["doubt_below"], room) + after
 
 
 def render_map(data: Report) -> str:
@@ -141,7 +142,9 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
         "spread": view.spread(data["clusters"]),
         "cards": cards,
         "n_clusters": n_clusters,
-        "blank": view.Card(0, "", 0, 0, "", 0.0, [], []),
+        "blank": view.Card(0, "", 0, 0, "", 0.0, 1.0, [], []),
+        "doubts": view.doubts(cards, data["overview"]["doubt_below"]),
+        "most_doubts": MOST_DOUBTS,
         "n_first": FIRST_CARDS,
         "n_first_outliers": FIRST_OUTLIERS,
         "bubbles": shown,
@@ -158,22 +161,22 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
     }
 
 
-def _embedded(cards: list[view.Card], room: int) -> str:
+def _embedded(cards: list[view.Card], line: float, room: int) -> str:
     """The cards as JSON for the script, with examples shortened until the page is small enough."""
-    text = _json(cards, *_CUTS[0])
+    text = _json(cards, line, *_CUTS[0])
     if len(text.encode()) <= room:
         return text
-    fits = partial(_fits, cards, room)
-    return _json(cards, *_CUTS[min(bisect_left(_CUTS, True, lo=1, key=fits), len(_CUTS) - 1)])
+    fits = partial(_fits, cards, line, room)
+    return _json(cards, line, *_CUTS[min(bisect_left(_CUTS, True, lo=1, key=fits), len(_CUTS) - 1)])
 
 
-def _fits(cards: list[view.Card], room: int, cut: tuple[int, int]) -> bool:
-    return len(_json(cards, *cut).encode()) <= room
+def _fits(cards: list[view.Card], line: float, room: int, cut: tuple[int, int]) -> bool:
+    return len(_json(cards, line, *cut).encode()) <= room
 
 
-def _json(cards: list[view.Card], chars: int, words: int) -> str:
+def _json(cards: list[view.Card], line: float, chars: int, words: int) -> str:
     text = json.dumps(
-        {"first": FIRST_CARDS, "cards": view.packed(cards, chars, words)},
+        {"first": FIRST_CARDS, "doubt": line, "cards": view.packed(cards, chars, words)},
         ensure_ascii=False,
         allow_nan=False,
         separators=(",", ":"),

@@ -22,6 +22,8 @@ class Overview(TypedDict):
     reason: str  # one sentence: why the run ended
     seconds: float
     agreement: float  # share of texts for which predict gives the same cluster
+    chosen: str  # one sentence: how the number of clusters was chosen; may be empty
+    doubt_below: float  # clusters whose trust is lower are doubtful
 
 
 class Setting(TypedDict):
@@ -63,6 +65,7 @@ class Cluster(TypedDict):
     size: int
     share: float
     coherence: float | None  # NPMI: -1..1
+    trust: float | None  # 0..1: how well several runs agree on it; None: there was one run
     words: list[Word]
     examples: list[Example]
     x: float  # 0..1, left to right; see layout.positions

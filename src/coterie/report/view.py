@@ -53,6 +53,7 @@ class Card(NamedTuple):
     size: int
     share: str
     coherence: float | None
+    trust: float | None
     words: list[WordBar]
     quotes: list[Quote]
 
@@ -96,7 +97,7 @@ def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
     """
     return [
         [
-            *(card.id, card.name, card.tone, card.size, card.share, card.coherence),
+            *(card.id, card.name, card.tone, card.size, card.share, card.coherence, card.trust),
             [list(word) for word in card.words[:words]],
             [
                 [
@@ -163,6 +164,15 @@ def coverage(overview: Overview) -> str:
     return f"{without:,} texts have no usable words and belong to no cluster (cluster -1)."
 
 
+def doubts(made: Sequence[Card], line: float) -> tuple[int, list[Card]] | None:
+    """(the number of clusters to trust, those to doubt); None if there was only one run."""
+    rated = [card for card in made if card.trust is not None]
+    if not rated:
+        return None
+    doubtful = [card for card in rated if card.trust is not None and card.trust < line]
+    return len(rated) - len(doubtful), doubtful
+
+
 def percent(share: float) -> str:
     """A share in percent; only an exact 0 or 1 is shown as 0% or 100%.
 
@@ -198,22 +208,24 @@ def duration(seconds: float) -> str:
 
 
 def _card(cluster: Cluster, tone: int) -> Card:
-    coherence = cluster["coherence"]
-    if coherence is not None:
-        coherence = round(coherence, 3) if math.isfinite(coherence) else None
     return Card(
         id=cluster["id"],
         name=cluster["name"],
         tone=tone,
         size=cluster["size"],
         share=percent(cluster["share"]),
-        coherence=coherence,
+        coherence=_rounded(cluster["coherence"]),
+        trust=_rounded(cluster["trust"]),
         words=[
             WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}")
             for w in cluster["words"]
         ],
         quotes=[_quote(example) for example in cluster["examples"][:MOST_EXAMPLES]],
     )
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 3) if value is not None and math.isfinite(value) else None
 
 
 def _quote(example: Example) -> Quote:

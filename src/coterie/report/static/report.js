@@ -5,9 +5,9 @@
   const byId = (id) => document.getElementById(id);
   const slot = (root, name) => root.querySelector(`[data-slot="${name}"]`);
   const number = new Intl.NumberFormat("en");
-  const { first: STEP, cards: packed } = JSON.parse(byId("data").textContent);
-  const cards = packed.map(([id, name, tone, size, share, coherence, words, quotes]) => ({
-    id, name, tone, size, share, coherence, words, quotes, element: byId(`cluster-${id}`), haystack: null,
+  const { first: STEP, doubt: DOUBT, cards: packed } = JSON.parse(byId("data").textContent);
+  const cards = packed.map(([id, name, tone, size, share, coherence, trust, words, quotes]) => ({
+    id, name, tone, size, share, coherence, trust, words, quotes, element: byId(`cluster-${id}`), haystack: null,
   }));
   const cardOf = new Map(cards.map((card) => [String(card.id), card]));
 
@@ -24,6 +24,7 @@
     size: (a, b) => b.size - a.size,
     name: (a, b) => collator.compare(a.name, b.name),
     coherence: (a, b) => (b.coherence ?? -Infinity) - (a.coherence ?? -Infinity) || b.size - a.size,
+    trust: (a, b) => (b.trust ?? -Infinity) - (a.trust ?? -Infinity) || b.size - a.size,
   };
   let found = cards, start = 0, limit = STEP; // found[start .. limit) is in the page
 
@@ -107,7 +108,8 @@
   function build(card) {
     const element = clone("card-template");
     element.id = `cluster-${card.id}`;
-    element.className = `card t${card.tone}`;
+    const doubtful = card.trust !== null && card.trust < DOUBT;
+    element.className = `card t${card.tone}${doubtful ? " doubtful" : ""}`;
     element.setAttribute("aria-labelledby", `name-${card.id}`);
     element.querySelector("h3").id = `name-${card.id}`;
     fill(element, {
@@ -122,6 +124,9 @@
     anchor.setAttribute("aria-label", `link to cluster ${card.id}`);
     slot(element, "coherence").hidden = card.coherence === null;
     if (card.coherence !== null) slot(element, "value").textContent = card.coherence.toFixed(2);
+    slot(element, "trust").hidden = card.trust === null;
+    slot(element, "doubt").hidden = !doubtful;
+    if (card.trust !== null) slot(element, "trusted").textContent = card.trust.toFixed(2);
     slot(element, "words").replaceChildren(...card.words.map(([word, bar, times]) => {
       const row = fill(clone("word-template"), { word, times });
       row.querySelector("rect").setAttribute("width", `${bar}%`);
