@@ -88,6 +88,45 @@ def report(n_clusters: int = 8, *, hostile: bool = False, chars: int = 0) -> dic
             {"row": f"{i}{odd}", "text": text(i), "score": 5.0 - i / 10, "cluster": i % 9 - 1}
             for i in range(40)
         ],
+        "texts": _texts(n_clusters, text),
+        "dial": _dial(n_clusters, name),
+    }
+
+
+def _texts(n_clusters: int, text: Any) -> dict[str, Any]:
+    """Four texts per cluster; the finest clusters are two per cluster."""
+    cluster = [k for k in range(n_clusters) for _ in range(4)]
+    return {
+        "total": 4 * n_clusters,
+        "row": [str(i) for i in range(4 * n_clusters)],
+        "text": [text(k) for k in cluster],
+        "cluster": cluster,
+        "leaf": [2 * k + i // 2 for k in range(n_clusters) for i in range(4)],
+        "sure": [99 - i for _ in range(n_clusters) for i in range(4)],
+        "x": [300 * (k % 31) + 60 * i for k in range(n_clusters) for i in range(4)],
+        "y": [100 + 90 * (k // 31) for k in cluster],
+    }
+
+
+def _dial(n_clusters: int, name: Any) -> dict[str, Any] | None:
+    """First the halves of each cluster are joined, then everything into the first one."""
+    if n_clusters < 2:
+        return None
+    n = 2 * n_clusters
+    joins = [[2 * k, 2 * k + 1] for k in range(n_clusters)]
+    joins += [[0, 2 * k] for k in range(1, n_clusters)]
+    values = sorted({2, 3, n_clusters, n_clusters + 1, n})
+    return {
+        "fitted": n_clusters,
+        "values": values,
+        "stops": [3],
+        "agreement": {str(value): 0.8 for value in values},
+        "sizes": [2] * n,
+        "joins": joins,
+        "nodes": [
+            {"name": name(i), "words": [{"word": name(i), "weight": 1.0, "count": i}]}
+            for i in range(2 * n - 1)
+        ],
     }
 
 

@@ -327,12 +327,20 @@ class Clustering(Uses):
             )
         return seed_report(self.model)
 
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """Write the report, a single HTML page that works offline, and return its path."""
+    def report(
+        self, path: str | os.PathLike[str], title: str | None = None, *, texts: bool = True
+    ) -> Path:
+        """Write the report, a single HTML page that works offline, and return its path.
+
+        With `texts=False`, the page has names, words and figures, but no text.
+        """
         from coterie.report import data, html
 
         target = Path(path)
-        write_atomically(target, html.render(data.page(self, title)).encode("utf-8", "replace"))
+        write_atomically(
+            target,
+            html.render(data.whole(self, title, with_texts=texts)).encode("utf-8", "replace"),
+        )
         return target
 
     def plot(self) -> Any:

@@ -392,6 +392,9 @@ def report(
             help="The file to write. Default: the name of MODEL with .html, in the current folder.",
         ),
     ] = None,
+    texts: Annotated[
+        bool, typer.Option(help="Show the texts. --no-texts writes a page without any text.")
+    ] = True,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
@@ -400,7 +403,7 @@ def report(
     with errors_in_words(debug):
         from coterie.cli import saved
 
-        saved.report(model, out, quiet=quiet, force=force)
+        saved.report(model, out, texts=texts, quiet=quiet, force=force)
 
 
 @app.command(help=COMMANDS["demo"])

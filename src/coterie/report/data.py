@@ -12,7 +12,9 @@ from coterie._sentence import counted
 from coterie._version import __version__
 from coterie.levels import DOUBT
 from coterie.report import layout
+from coterie.report.cuts import dial_of
 from coterie.report.schema import Cluster, Example, Outlier, Part, Report
+from coterie.report.texts import texts_of
 
 MOST_CHARS = 400  # of a text shown
 N_WORDS, N_HIGHLIGHTED, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 50
@@ -56,7 +58,24 @@ def page(groups: Any, title: str | None = None) -> Report:
             for line in groups.trace
         ],
         "outliers": _outliers(groups, scores),
+        "texts": None,
+        "dial": None,
     }
+
+
+def whole(groups: Any, title: str | None = None, *, with_texts: bool = True) -> Report:
+    """As `page`, with all texts and the levels; without texts, no text is in it at all."""
+    made = page(groups, title)
+    dial = dial_of(groups)
+    made["dial"] = None if dial is None else dial[0]
+    order = None if dial is None else dial[1]
+    made["texts"] = texts_of(groups, made["clusters"], order, with_texts)
+    if not with_texts:
+        for cluster in made["clusters"]:
+            cluster["examples"] = []
+        for outlier in made["outliers"]:
+            outlier["text"] = ""
+    return made
 
 
 def _chosen(groups: Any) -> str:

@@ -91,6 +91,38 @@ class Outlier(TypedDict):
     cluster: int  # -1: none
 
 
+class Texts(TypedDict):
+    """All texts, or a sample of them, as columns, sorted by cluster; the surest of each come first."""
+
+    total: int  # texts with words, whether they are here or not
+    row: list[str]  # the user's ids; empty if the page shall hold no text
+    text: list[str]  # empty if the page shall hold no text
+    cluster: list[int]
+    leaf: list[int]  # its finest cluster, as in Dial
+    sure: list[int]  # percent
+    x: list[int]  # position on the map, in texts.SCALE parts of its width
+    y: list[int]
+
+
+class Node(TypedDict):
+    """A finest cluster, or what a join of two makes."""
+
+    name: str
+    words: list[Word]
+
+
+class Dial(TypedDict):
+    """The finest clusters and how they are joined, so that the page can cut them at any number."""
+
+    fitted: int  # the number of clusters that the report is about
+    values: list[int]  # numbers of clusters on the dial
+    stops: list[int]  # those on which several runs agree well
+    agreement: dict[str, float]  # of the runs, by the number of clusters
+    sizes: list[int]  # of the finest clusters
+    joins: list[list[int]]  # (into, gone), the first join first
+    nodes: list[Node]  # one per finest cluster, then one per join
+
+
 class Report(TypedDict):
     """Everything that the page shows."""
 
@@ -102,3 +134,5 @@ class Report(TypedDict):
     clusters: list[Cluster]
     trace: list[Sweep]
     outliers: list[Outlier]
+    texts: Texts | None  # None: not asked for
+    dial: Dial | None  # None: there is only one level

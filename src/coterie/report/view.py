@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from coterie.report import drawing
 from coterie.report.clean import printable, shorten
-from coterie.report.schema import Cluster, Example, Outlier, Overview, Report
+from coterie.report.schema import Cluster, Example, Outlier, Overview, Report, Word
 
-MOST_CLUSTERS = 1500
+MOST_CLUSTERS = 3000
 MOST_WORDS = 12
 MOST_EXAMPLES = 3
 MOST_OUTLIERS = 200
@@ -81,6 +81,8 @@ def shown(data: Report) -> Report:
         "clusters": clusters,
         "trace": data["trace"],
         "outliers": printable(data["outliers"][:MOST_OUTLIERS]),
+        "texts": data["texts"],  # made printable when they are packed
+        "dial": data["dial"],
     }
 
 
@@ -126,6 +128,13 @@ def cut(pieces: list[Piece], chars: int) -> list[Piece]:
         kept.append((text, level))
         chars -= len(text)
     return kept
+
+
+def bars(words: Sequence[Word]) -> list[WordBar]:
+    """Words as they are shown."""
+    return [
+        WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}") for w in words
+    ]
 
 
 def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
@@ -216,10 +225,7 @@ def _card(cluster: Cluster, tone: int) -> Card:
         share=percent(cluster["share"]),
         coherence=_rounded(cluster["coherence"]),
         trust=_rounded(cluster["trust"]),
-        words=[
-            WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}")
-            for w in cluster["words"]
-        ],
+        words=bars(cluster["words"]),
         quotes=[_quote(example) for example in cluster["examples"][:MOST_EXAMPLES]],
     )
 
