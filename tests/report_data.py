@@ -90,6 +90,7 @@ def report(n_clusters: int = 8, *, hostile: bool = False, chars: int = 0) -> dic
         ],
         "texts": _texts(n_clusters, text),
         "dial": _dial(n_clusters, name),
+        "charts": _charts(n_clusters, odd, name),
     }
 
 
@@ -106,6 +107,20 @@ def _texts(n_clusters: int, text: Any) -> dict[str, Any]:
         "x": [300 * (k % 31) + 60 * i for k in range(n_clusters) for i in range(4)],
         "y": [100 + 90 * (k // 31) for k in cluster],
     }
+
+
+def _charts(n_clusters: int, odd: str, name: Any) -> list[dict[str, Any]]:
+    """One by a column, one over time."""
+    common = {"groups": n_clusters, "parts": [odd, "b"], "lines": [odd], "notes": []}
+
+    def rows(state: str) -> list[dict[str, Any]]:
+        each = {"counts": [3, 5], "share": [0.25, 0.5], "marks": [2, -1], "state": state}
+        return [{**each, "cluster": k, "name": name(k)} for k in range(min(n_clusters, 30))]
+
+    return [
+        {**common, "column": odd, "every": "", "rows": rows("")},
+        {**common, "column": "day", "every": "month", "rows": rows("growing")},
+    ]
 
 
 def _dial(n_clusters: int, name: Any) -> dict[str, Any] | None:

@@ -328,19 +328,24 @@ class Clustering(Uses):
         return seed_report(self.model)
 
     def report(
-        self, path: str | os.PathLike[str], title: str | None = None, *, texts: bool = True
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        *,
+        texts: bool = True,
+        by: Sequence[str] | str | None = None,
+        over: str | None = None,
     ) -> Path:
         """Write the report, a single HTML page that works offline, and return its path.
 
-        With `texts=False`, the page has names, words and figures, but no text.
+        With `texts=False`, the page has names, words and figures, but no text. `by` and `over` are
+        columns of your table: the page shows the clusters in each of their values, and over time.
         """
         from coterie.report import data, html
 
         target = Path(path)
-        write_atomically(
-            target,
-            html.render(data.whole(self, title, with_texts=texts)).encode("utf-8", "replace"),
-        )
+        made = data.whole(self, title, with_texts=texts, by=by, over=over)
+        write_atomically(target, html.render(made).encode("utf-8", "replace"))
         return target
 
     def plot(self) -> Any:
@@ -401,7 +406,7 @@ class Clustering(Uses):
     @cached_property
     def _typical(self) -> list[npt.NDArray[np.int64]]:
         """The documents of each cluster, most typical first."""
-        typical = self.corpus.per_document(self._row_values["typicality"])
+        typical = self.model.typicality(self.corpus.counts, self._per_document)
         lengths = self.corpus.counts.length
         return most_typical(self._per_document, typical, lengths, self.n_clusters)
 

@@ -14,7 +14,7 @@ from coterie.describing import SEPARATOR
 from coterie.report.schema import Dial, Node, Word
 
 N_WORDS = 8
-MOST_LEAVES = 4000
+MOST_LEAVES = 1500  # finest clusters; a tree of more takes half a minute
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from coterie._sentence import counted
 from coterie._version import __version__
 from coterie.levels import DOUBT
 from coterie.report import layout
+from coterie.report.charts import charts_of
 from coterie.report.cuts import dial_of
 from coterie.report.schema import Cluster, Example, Outlier, Part, Report
 from coterie.report.texts import texts_of
 
 MOST_CHARS = 400  # of a text shown
-N_WORDS, N_HIGHLIGHTED, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 50
+N_WORDS, N_HIGHLIGHTED, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 200
 HOW_MANY = "The number of clusters"  # the beginning of the note on how it was chosen
 _pieces = re.compile(r"\w+|\W+")
 
@@ -60,12 +62,22 @@ def page(groups: Any, title: str | None = None) -> Report:
         "outliers": _outliers(groups, scores),
         "texts": None,
         "dial": None,
+        "charts": [],
     }
 
 
-def whole(groups: Any, title: str | None = None, *, with_texts: bool = True) -> Report:
-    """As `page`, with all texts and the levels; without texts, no text is in it at all."""
+def whole(
+    groups: Any,
+    title: str | None = None,
+    *,
+    with_texts: bool = True,
+    by: Sequence[str] | str | None = None,
+    over: str | None = None,
+) -> Report:
+    """As `page`, with all texts, levels and breakdowns; without texts, no text is in it at all."""
+    charts = charts_of(groups, by, over)  # refuses wrong columns before the work starts
     made = page(groups, title)
+    made["charts"] = charts
     dial = dial_of(groups)
     made["dial"] = None if dial is None else dial[0]
     order = None if dial is None else dial[1]

@@ -20,7 +20,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie._disk import write_atomically
-from coterie.report import drawing, packing, view
+from coterie.report import charts, drawing, packing, view
 from coterie.report.clean import printable, shorten
 from coterie.report.packing import FIRST_CARDS, MOST_BYTES
 from coterie.report.schema import Cluster, Report
@@ -151,6 +151,8 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
         "n_clusters": n_clusters,
         "texts": data["texts"],
         "dial": data["dial"],
+        "charts": data["charts"],
+        "charting": charts,
         "blank": view.Card(0, "", 0, 0, "", 0.0, 1.0, [], []),
         "doubts": view.doubts(cards, data["overview"]["doubt_below"]),
         "most_doubts": MOST_DOUBTS,

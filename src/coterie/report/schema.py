@@ -123,6 +123,29 @@ class Dial(TypedDict):
     nodes: list[Node]  # one per finest cluster, then one per join
 
 
+class ChartRow(TypedDict):
+    """A cluster in each part of a breakdown."""
+
+    cluster: int
+    name: str
+    counts: list[int]
+    share: list[float]  # of the part's texts
+    marks: list[int]  # by column: 1, 2: more often than elsewhere; -1: less often
+    state: str  # over time: new, growing, shrinking, gone or steady
+
+
+class Chart(TypedDict):
+    """A breakdown by a column, or over time."""
+
+    column: str
+    every: str  # the length of a period; empty: not over time
+    parts: list[str]
+    rows: list[ChartRow]
+    groups: int  # clusters in all
+    lines: list[str]  # what stands out
+    notes: list[str]
+
+
 class Report(TypedDict):
     """Everything that the page shows."""
 
@@ -136,3 +159,4 @@ class Report(TypedDict):
     outliers: list[Outlier]
     texts: Texts | None  # None: not asked for
     dial: Dial | None  # None: there is only one level
+    charts: list[Chart]

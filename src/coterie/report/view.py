@@ -83,6 +83,7 @@ def shown(data: Report) -> Report:
         "outliers": printable(data["outliers"][:MOST_OUTLIERS]),
         "texts": data["texts"],  # made printable when they are packed
         "dial": data["dial"],
+        "charts": printable(data["charts"]),
     }
 
 
@@ -143,6 +144,7 @@ def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
         {
             "row": shorten(row["row"], ROW_CHARS),
             "text": shorten(row["text"], TEXT_CHARS),
+            "value": row["score"] if math.isfinite(row["score"]) else 0.0,
             "score": f"{row['score']:.2f}" if math.isfinite(row["score"]) else "–",
             "cluster": row["cluster"] if row["cluster"] in known else None,
         }

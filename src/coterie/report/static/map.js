@@ -84,12 +84,13 @@ function setUpMap() {
     }
     pen.globalAlpha = 0.28;
     pen.lineCap = "round";
-    for (const [card, own] of members) {
+    for (const [card, own] of members) { // far ones are only coloured alike: lines across the map would hide it
       pen.strokeStyle = tones[card.tone];
       for (let i = 1; i < own.length; i++) { // each to the nearest of those before it
         let best = 0;
         const far = (j) => Math.hypot(own[i][0] - own[j][0], own[i][1] - own[j][1]);
         for (let j = 1; j < i; j++) if (far(j) < far(best)) best = j;
+        if (far(best) - own[i][2] - own[best][2] > 40) continue;
         pen.lineWidth = Math.max(3, Math.min(own[i][2], own[best][2]) * scale * 0.7);
         pen.beginPath();
         pen.moveTo(...at(own[i][0], own[i][1]));
@@ -101,7 +102,7 @@ function setUpMap() {
   }
 
   function drawDots(pen, tones, scale, box) {
-    const size = Math.max(1.1, Math.min(7, 1.1 * Math.sqrt(scale))), step = scale / PER_UNIT;
+    const size = Math.max(1.3, Math.min(9, 1.5 * scale ** 0.7)), step = scale / PER_UNIT;
     const left = view.x * PER_UNIT, top = view.y * PER_UNIT;
     pen.globalAlpha = 0.8;
     tones.forEach((colour, tone) => {

@@ -187,6 +187,16 @@ function fold(text) {
 
 // ---------------------------------------------------------------- the outliers
 function setUpOutliers() {
+  const slider = byId("strange"), lines = [...document.querySelectorAll(".outliers tbody tr")];
+  slider?.addEventListener("input", () => {
+    let shown = 0;
+    for (const line of lines) {
+      line.hidden = Number(line.dataset.score) < Number(slider.value);
+      shown += !line.hidden;
+    }
+    byId("show-outliers")?.click();
+    byId("strange-says").textContent = `${Number(slider.value).toFixed(4)}: ${shown} of ${lines.length} texts`;
+  });
   const button = byId("show-outliers"), rows = byId("more-outliers");
   if (!button) return;
   rows.hidden = true;
