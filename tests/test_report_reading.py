@@ -309,6 +309,23 @@ def test_the_dial_joins_and_divides_the_cards(opened: Any) -> None:
     assert js(opened, "return $('.card').id") == "cluster-0"
 
 
+def test_a_group_that_is_nearly_a_cluster_keeps_its_name(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(render(report(8)), encoding="utf-8")
+    browser.get(path.as_uri())
+    held = embedded(browser.page_source)
+    js(
+        browser, "$('#finer').click()"
+    )  # the halves of seven clusters are joined, those of one are not
+    names = js(
+        browser,
+        "return [...document.querySelectorAll('.card [data-slot=name]')].map((e) => e.textContent)",
+    )
+    assert len(names) == 9
+    assert names[:7] == [card[1] for card in held["cards"][:7]]
+    assert names[7:] == [held["dial"]["nodes"][leaf][0] for leaf in (14, 15)]
+
+
 def test_a_link_to_a_cluster_turns_the_dial_back(opened: Any) -> None:
     js(opened, "$('#fewer').click(); location.hash = '#cluster-60'")
     wait(opened, "document.activeElement.id", "cluster-60")

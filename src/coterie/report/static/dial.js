@@ -1,4 +1,5 @@
 // The dial: cuts the tree of the finest clusters at another number, and makes cards of the parts.
+const NEARLY_ALL = 0.8; // a group that shares so much with a cluster of the fit has its name
 const cuts = new Map(); // number of clusters -> cards
 
 function setUpDial() {
@@ -77,6 +78,8 @@ function share(made, groupOf) {
     for (const [cluster, n] of card.times) if (n > most) [card.home, most] = [cluster, n];
     card.tone = ((cardOf.get(String(card.home))?.tone ?? 0) + (parts.get(card.home) ?? 0)) % 6;
     parts.set(card.home, (parts.get(card.home) ?? 0) + 1);
+    const home = cardOf.get(String(card.home));
+    if (home && most >= NEARLY_ALL * Math.max(card.rows.length, rowsOf(home).length)) card.name = home.name;
     if (!texts.text.length) continue;
     const best = card.rows.slice().sort((a, b) => texts.sure[b] - texts.sure[a] || a - b).slice(0, 3);
     card.quotes = best.map((i) => [texts.row[i], `${texts.sure[i]}%`, [texts.text[i].slice(0, 400)]]);

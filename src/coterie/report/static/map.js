@@ -118,7 +118,7 @@ function setUpMap() {
 
   // The largest groups in view first, so that no small one takes the place of a large one's label.
   function drawLabels(pen, style, at, box) {
-    const taken = [], most = cards[0]?.size ?? 1;
+    const taken = [], most = cards[0]?.size ?? 1, family = getComputedStyle(document.body).fontFamily;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
@@ -131,7 +131,7 @@ function setUpMap() {
       if (!place) continue;
       const [x, y] = at(...place), font = 11.5 + 3.5 * Math.sqrt(card.size / most);
       if (x < 0 || y < 0 || x > box.width || y > box.height) continue;
-      pen.font = `600 ${font}px ${getComputedStyle(document.body).fontFamily}`;
+      pen.font = `600 ${font}px ${family}`;
       const says = card.name.length > 26 ? `${card.name.slice(0, 25)}…` : card.name;
       const half = pen.measureText(says).width / 2 + 3;
       const middle = Math.max(half, Math.min(x, box.width - half));

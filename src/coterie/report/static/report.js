@@ -61,10 +61,7 @@ jump();
 
 function update() {
   const wanted = fold(search.value).split(/\s+/).filter(Boolean);
-  const matches = (card) => {
-    card.haystack ??= [fold(textOf(card)), ...(texts?.text.length ? rowsOf(card).map(foldedText) : [])].join("\n");
-    return wanted.every((word) => card.haystack.includes(word));
-  };
+  const matches = (card) => wanted.every((word) => haystackOf(card).includes(word));
   found = (wanted.length ? cards.filter(matches) : cards.slice()).sort(orders[sort.value]);
   [start, limit] = [0, STEP];
   const kept = wanted.length ? new Set(found.map((card) => String(card.id))) : null;
@@ -182,6 +179,7 @@ function textOf(card) {
 }
 
 function fold(text) {
+  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase();
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 

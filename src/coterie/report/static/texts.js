@@ -1,35 +1,39 @@
 // All texts of a card: a reader with pages, search, copy and download. Built when it is opened.
 const READER_STEP = 25;
+const rowsByCluster = new Map();
 const folded = []; // texts in lower case without accents, made on first use
 
 function setUpTexts() {
   if (!texts || !texts.text.length) return;
   if (texts.chars) byId("about-texts").textContent += ` Texts are cut at ${number.format(texts.chars)} characters.`;
-  // fold some texts at a time, so that the first search need not fold all of them
+  // prepare some cards at a time, so that the first search need not prepare all of them
   let at = 0;
   const some = () => {
-    const end = Math.min(at + 500, texts.text.length);
-    while (at < end) foldedText(at++);
-    if (at < texts.text.length) setTimeout(some, 5);
+    for (const end = Math.min(at + 20, fitted.length); at < end; at++) haystackOf(fitted[at]);
+    if (at < fitted.length) setTimeout(some, 5);
   };
   setTimeout(some, 200);
+}
+
+function haystackOf(card) {
+  card.haystack ??= [fold(textOf(card)), ...(texts?.text.length ? rowsOf(card).map(foldedText) : [])].join("\n");
+  return card.haystack;
 }
 
 function foldedText(i) {
   return (folded[i] ??= fold(texts.text[i]));
 }
 
-// The places of a card's texts. Texts are sorted by cluster; a card of another level has leaves.
+// The places of a card's texts; cards of another level have them from the start.
 function rowsOf(card) {
   if (!texts || card.rows) return card.rows ?? [];
-  if (card.leaves) {
-    const own = new Set(card.leaves);
-    card.rows = [...texts.leaf.keys()].filter((i) => own.has(texts.leaf[i]));
-    return card.rows;
+  if (!rowsByCluster.size) {
+    texts.cluster.forEach((cluster, i) => {
+      if (!rowsByCluster.has(cluster)) rowsByCluster.set(cluster, []);
+      rowsByCluster.get(cluster).push(i);
+    });
   }
-  const start = texts.cluster.indexOf(card.id);
-  card.rows = [];
-  for (let i = start; i >= 0 && texts.cluster[i] === card.id; i++) card.rows.push(i);
+  card.rows = rowsByCluster.get(card.id) ?? [];
   return card.rows;
 }
 
