@@ -91,6 +91,10 @@ def report(n_clusters: int = 8, *, hostile: bool = False, chars: int = 0) -> dic
         "texts": _texts(n_clusters, text),
         "dial": _dial(n_clusters, name),
         "charts": _charts(n_clusters, odd, name),
+        "seeds": [
+            {"name": odd, "cluster": 0, "texts": t, "gained": [odd], "lost": [], "unknown": ["w"]}
+            for t in (3, 0)
+        ],
     }
 
 

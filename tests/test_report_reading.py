@@ -221,6 +221,20 @@ def test_the_command_leaves_texts_out(town: Clustering, tmp_path: Path) -> None:
     assert "By language" in words_of(page)
 
 
+# ---------------------------------------------------------------- seeds
+def test_what_became_of_each_seed(tmp_path: Path) -> None:
+    messages = ["the card was lost", "a lost card again", "train is late", "late train today"] * 5
+    seeds = {"Cards": ["card", "lost"], "Trains": ["train", "yacht"]}
+    groups = coterie.cluster(messages, seeds=seeds, embedder=None, n_sweeps=5, levels=False)
+    shown = {seed["name"]: seed for seed in data.whole(groups)["seeds"]}
+    for row in groups.seed_report():
+        if row.name is not None:
+            assert shown[row.name]["texts"] == row.documents
+            assert shown[row.name]["unknown"] == list(row.unknown)
+    assert shown["Trains"]["unknown"] == ["yacht"]
+    assert "Words in no text" in words_of(groups.report(tmp_path / "page.html").read_text("utf-8"))
+
+
 # ---------------------------------------------------------------- in a browser
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from coterie.levels import DOUBT
 from coterie.report import layout
 from coterie.report.charts import charts_of
 from coterie.report.cuts import dial_of
-from coterie.report.schema import Cluster, Example, Outlier, Part, Report
+from coterie.report.schema import Cluster, Example, Outlier, Part, Report, Seed
 from coterie.report.texts import texts_of
 
 MOST_CHARS = 400  # of a text shown
@@ -63,6 +63,7 @@ def page(groups: Any, title: str | None = None) -> Report:
         "texts": None,
         "dial": None,
         "charts": [],
+        "seeds": [],
     }
 
 
@@ -78,6 +79,7 @@ def whole(
     charts = charts_of(groups, by, over)  # refuses wrong columns before the work starts
     made = page(groups, title)
     made["charts"] = charts
+    made["seeds"] = _seeds(groups)
     dial = dial_of(groups)
     made["dial"] = None if dial is None else dial[0]
     order = None if dial is None else dial[1]
@@ -88,6 +90,24 @@ def whole(
         for outlier in made["outliers"]:
             outlier["text"] = ""
     return made
+
+
+def _seeds(groups: Any) -> list[Seed]:
+    """What became of each seed."""
+    if groups.model.seeds is None:
+        return []
+    return [
+        {
+            "name": row.name,
+            "cluster": int(row.cluster),
+            "texts": int(row.documents),
+            "gained": [str(word) for word in row.gained[:N_WORDS]],
+            "lost": [str(word) for word in row.lost[:N_WORDS]],
+            "unknown": [str(word) for word in row.unknown[:N_WORDS]],
+        }
+        for row in groups.seed_report()
+        if row.name is not None
+    ]
 
 
 def _chosen(groups: Any) -> str:

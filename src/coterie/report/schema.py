@@ -146,6 +146,17 @@ class Chart(TypedDict):
     notes: list[str]
 
 
+class Seed(TypedDict):
+    """What became of a seed."""
+
+    name: str
+    cluster: int
+    texts: int  # 0: it found none
+    gained: list[str]
+    lost: list[str]
+    unknown: list[str]  # words that no text holds
+
+
 class Report(TypedDict):
     """Everything that the page shows."""
 
@@ -160,3 +171,4 @@ class Report(TypedDict):
     texts: Texts | None  # None: not asked for
     dial: Dial | None  # None: there is only one level
     charts: list[Chart]
+    seeds: list[Seed]  # empty: there were none

@@ -84,6 +84,7 @@ def shown(data: Report) -> Report:
         "texts": data["texts"],  # made printable when they are packed
         "dial": data["dial"],
         "charts": printable(data["charts"]),
+        "seeds": printable(data["seeds"]),
     }
 
 
