@@ -25,6 +25,7 @@ const orders = {
   coherence: (a, b) => (b.coherence ?? -Infinity) - (a.coherence ?? -Infinity) || b.size - a.size,
   trust: (a, b) => (b.trust ?? -Infinity) - (a.trust ?? -Infinity) || b.size - a.size,
 };
+let rest = 0;
 let found = cards, start = 0, limit = STEP; // found[start .. limit) is in the page
 
 byId("tools").hidden = false;
@@ -34,7 +35,7 @@ search.addEventListener("input", () => {
   clearTimeout(pause);
   pause = setTimeout(update, 80);
 });
-sort.addEventListener("change", update);
+sort.addEventListener("change", () => update());
 more.addEventListener("click", () => {
   const next = found[limit];
   limit += STEP;
@@ -59,30 +60,32 @@ setUpDial();
 update(); // the browser may restore a search after a reload
 jump();
 
-function update() {
+function update(few) {
   const wanted = fold(search.value).split(/\s+/).filter(Boolean);
   const matches = (card) => wanted.every((word) => haystackOf(card).includes(word));
   found = (wanted.length ? cards.filter(matches) : cards.slice()).sort(orders[sort.value]);
   [start, limit] = [0, STEP];
   const kept = wanted.length ? new Set(found.map((card) => String(card.id))) : null;
   for (const bubble of bubbles) bubble.classList.toggle("dim", kept !== null && cards === fitted && !kept.has(bubble.dataset.id));
-  show();
+  show(few);
 }
 
 function setLevel(n) {
   cards = cardsAt(n);
   sayLevel(n);
-  update();
+  update(10); // those in view now, the others after they are drawn
   map?.cut();
 }
 
-function show() {
-  const shown = found.slice(start, limit);
+function show(few = Infinity) {
+  clearTimeout(rest);
+  const shown = found.slice(start, Math.min(limit, start + few));
+  if (start + few < Math.min(limit, found.length)) rest = setTimeout(show, 60);
   list.replaceChildren(...shown.map((card) => (card.element ??= build(card))));
   shown.forEach(attachReader);
   before.hidden = start === 0;
   before.textContent = `Show ${Math.min(start, STEP)} previous (${number.format(start)} above)`;
-  const left = found.length - start - shown.length;
+  const left = found.length - Math.min(limit, found.length);
   more.hidden = left <= 0;
   more.textContent = `Show ${Math.min(left, STEP)} more (${number.format(left)} left)`;
   const all = number.format(cards.length);
