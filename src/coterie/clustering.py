@@ -19,7 +19,7 @@ from coterie._sentence import counted
 from coterie.counts import Corpus
 from coterie.describing import most_typical
 from coterie.errors import InvalidInput
-from coterie.levels import Level
+from coterie.levels import DOUBT, Level
 from coterie.locating import Embedding, restored
 from coterie.model import Model
 from coterie.report.clean import printable
@@ -33,7 +33,6 @@ from coterie.using import Uses
 ADDED = ("cluster", "name", "probability", "outlier_score", "trust")  # columns of the table
 ROW_VALUES = ("outlier_score", "typicality", "length", "weight")  # computed once and saved
 N_WORDS, N_EXAMPLES = 10, 3
-DOUBT = 0.4  # clusters whose trust is lower are doubtful
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -329,12 +328,25 @@ class Clustering(Uses):
             )
         return seed_report(self.model)
 
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """Write the report, a single HTML page that works offline, and return its path."""
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        *,
+        texts: bool = True,
+        by: Sequence[str] | str | None = None,
+        over: str | None = None,
+    ) -> Path:
+        """Write the report, a single HTML page that works offline, and return its path.
+
+        With `texts=False`, the page has names, words and figures, but no text. `by` and `over` are
+        columns of your table: the page shows the clusters in each of their values, and over time.
+        """
         from coterie.report import data, html
 
         target = Path(path)
-        write_atomically(target, html.render(data.page(self, title)).encode("utf-8", "replace"))
+        made = data.whole(self, title, with_texts=texts, by=by, over=over)
+        write_atomically(target, html.render(made).encode("utf-8", "replace"))
         return target
 
     def plot(self) -> Any:
@@ -395,7 +407,7 @@ class Clustering(Uses):
     @cached_property
     def _typical(self) -> list[npt.NDArray[np.int64]]:
         """The documents of each cluster, most typical first."""
-        typical = self.corpus.per_document(self._row_values["typicality"])
+        typical = self.model.typicality(self.corpus.counts, self._per_document)
         lengths = self.corpus.counts.length
         return most_typical(self._per_document, typical, lengths, self.n_clusters)
 

@@ -32,6 +32,7 @@ ENOUGH = 0.74  # agreement of which more counts for a level, and less against it
 NEARLY = 0.9  # a finer level is taken if its score is at least this share of the best
 PERFECT = 1.1  # what the agreement is seen against: near 1, little more of it counts much
 FEW, SURE = 5, 0.95  # three or four groups are taken only if the runs agree so well on them
+DOUBT = 0.4  # clusters whose trust is lower are doubtful
 PRIOR = 0.1  # alpha of a fixed number of groups cut from a process
 
 Ints = npt.NDArray[np.int64]

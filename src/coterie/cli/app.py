@@ -392,6 +392,17 @@ def report(
             help="The file to write. Default: the name of MODEL with .html, in the current folder.",
         ),
     ] = None,
+    texts: Annotated[
+        bool, typer.Option(help="Show the texts. --no-texts writes a page without any text.")
+    ] = True,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Show the clusters in each value of this column."),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Show the clusters over this column of times."),
+    ] = None,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
@@ -400,7 +411,7 @@ def report(
     with errors_in_words(debug):
         from coterie.cli import saved
 
-        saved.report(model, out, quiet=quiet, force=force)
+        saved.report(model, out, texts=texts, by=by or [], over=over, quiet=quiet, force=force)
 
 
 @app.command(help=COMMANDS["demo"])

@@ -34,6 +34,15 @@ def of(groups: Clustering, by: list[str], over: str | None) -> list[Breakdown]:
     return [*found, groups.over(over)] if over is not None else found
 
 
+def columns(found: list[Breakdown]) -> dict[str, Any]:
+    """The columns, as arguments of `groups.report`."""
+    times = [one.column for one in found if one.every]
+    return {
+        "by": [one.column for one in found if not one.every],
+        "over": times[0] if times else None,
+    }
+
+
 def frames(found: list[Breakdown]) -> dict[str, Any]:
     """Tables of the breakdowns, by the names of their files or sheets."""
     named: dict[str, Any] = {}

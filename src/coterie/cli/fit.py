@@ -190,10 +190,13 @@ def _write(result: Result, outputs: dict[str, Place], stages: Stages) -> dict[st
     """Write all outputs, OUT last and in one step; return their paths."""
     out, model, report = (outputs.get(option) for option in ("-o", "--model", "--report"))
     groups, title = result.groups, result.title
+    columns = breakdowns.columns(result.parts)
     paths: dict[str, str] = {}
     if report is not None:
         stages.enter("report")
-        paths["report"] = str(report.write(lambda fresh: groups.report(fresh, title=title)))
+        paths["report"] = str(
+            report.write(lambda fresh: groups.report(fresh, title=title, **columns))
+        )
     if model is not None:
         stages.enter("writing")
         paths["model"] = str(model.write(groups.save))
@@ -234,7 +237,9 @@ def write_folder(
         fresh.mkdir()
         if "report" not in elsewhere:
             stages.enter("report")
-            groups.report(fresh / names["report"], title=result.title)
+            groups.report(
+                fresh / names["report"], title=result.title, **breakdowns.columns(result.parts)
+            )
         stages.enter("writing")
         if "model" not in elsewhere:
             groups.save(fresh / names["model"])

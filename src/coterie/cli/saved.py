@@ -42,7 +42,16 @@ def _show(groups: Clustering, facts: dict[str, Any]) -> None:
     summary.bullets(console, "Created", [f"{made} {groups.fingerprint}"])
 
 
-def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
+def report(
+    model: Path,
+    out: Path | None,
+    *,
+    texts: bool,
+    by: list[str],
+    over: str | None,
+    quiet: bool,
+    force: bool,
+) -> None:
     """Write the report."""
     folder = sources.model_folder(model).resolve()
     around = folder.parent if folder.name == "model" else folder
@@ -52,6 +61,8 @@ def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
     found: list[Clustering] = []
     with finishing([place], lambda: bool(found)), place:
         found.append(sources.open_model(model))
-        target = place.write(lambda fresh: found[0].report(fresh, title=name))
+        target = place.write(
+            lambda fresh: found[0].report(fresh, title=name, texts=texts, by=by, over=over)
+        )
         if not quiet:
             sys.stderr.write(f"Report written to {printable(str(target))}. Open it in a browser.\n")

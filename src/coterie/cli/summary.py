@@ -132,7 +132,7 @@ def how_to_change(groups: Clustering) -> list[str]:
 
 def trust(groups: Clustering) -> list[str]:
     """How many clusters several runs agree on, and which they do not."""
-    from coterie.clustering import DOUBT
+    from coterie.levels import DOUBT
 
     sure = groups.cluster_trust
     known = int((sure >= 0.0).sum())

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from coterie.report import drawing
 from coterie.report.clean import printable, shorten
-from coterie.report.schema import Cluster, Example, Outlier, Overview, Report
+from coterie.report.schema import Cluster, Example, Outlier, Overview, Report, Word
 
-MOST_CLUSTERS = 1500
+MOST_CLUSTERS = 3000
 MOST_WORDS = 12
 MOST_EXAMPLES = 3
 MOST_OUTLIERS = 200
@@ -53,6 +53,7 @@ class Card(NamedTuple):
     size: int
     share: str
     coherence: float | None
+    trust: float | None
     words: list[WordBar]
     quotes: list[Quote]
 
@@ -80,6 +81,10 @@ def shown(data: Report) -> Report:
         "clusters": clusters,
         "trace": data["trace"],
         "outliers": printable(data["outliers"][:MOST_OUTLIERS]),
+        "texts": data["texts"],  # made printable when they are packed
+        "dial": data["dial"],
+        "charts": printable(data["charts"]),
+        "seeds": printable(data["seeds"]),
     }
 
 
@@ -96,7 +101,7 @@ def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
     """
     return [
         [
-            *(card.id, card.name, card.tone, card.size, card.share, card.coherence),
+            *(card.id, card.name, card.tone, card.size, card.share, card.coherence, card.trust),
             [list(word) for word in card.words[:words]],
             [
                 [
@@ -127,12 +132,20 @@ def cut(pieces: list[Piece], chars: int) -> list[Piece]:
     return kept
 
 
+def bars(words: Sequence[Word]) -> list[WordBar]:
+    """Words as they are shown."""
+    return [
+        WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}") for w in words
+    ]
+
+
 def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
     """The rows of the outlier table."""
     return [
         {
             "row": shorten(row["row"], ROW_CHARS),
             "text": shorten(row["text"], TEXT_CHARS),
+            "value": row["score"] if math.isfinite(row["score"]) else 0.0,
             "score": f"{row['score']:.2f}" if math.isfinite(row["score"]) else "–",
             "cluster": row["cluster"] if row["cluster"] in known else None,
         }
@@ -161,6 +174,15 @@ def coverage(overview: Overview) -> str:
     if without == 1:
         return "1 text has no usable words and belongs to no cluster (cluster -1)."
     return f"{without:,} texts have no usable words and belong to no cluster (cluster -1)."
+
+
+def doubts(made: Sequence[Card], line: float) -> tuple[int, list[Card]] | None:
+    """(the number of clusters to trust, those to doubt); None if there was only one run."""
+    rated = [card for card in made if card.trust is not None]
+    if not rated:
+        return None
+    doubtful = [card for card in rated if card.trust is not None and card.trust < line]
+    return len(rated) - len(doubtful), doubtful
 
 
 def percent(share: float) -> str:
@@ -198,22 +220,21 @@ def duration(seconds: float) -> str:
 
 
 def _card(cluster: Cluster, tone: int) -> Card:
-    coherence = cluster["coherence"]
-    if coherence is not None:
-        coherence = round(coherence, 3) if math.isfinite(coherence) else None
     return Card(
         id=cluster["id"],
         name=cluster["name"],
         tone=tone,
         size=cluster["size"],
         share=percent(cluster["share"]),
-        coherence=coherence,
-        words=[
-            WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}")
-            for w in cluster["words"]
-        ],
+        coherence=_rounded(cluster["coherence"]),
+        trust=_rounded(cluster["trust"]),
+        words=bars(cluster["words"]),
         quotes=[_quote(example) for example in cluster["examples"][:MOST_EXAMPLES]],
     )
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 3) if value is not None and math.isfinite(value) else None
 
 
 def _quote(example: Example) -> Quote:
