@@ -227,7 +227,7 @@ PARAMETERS = [
     ("max_time", [0, -1, "x", NAN]),
     ("n_jobs", [0, -2, 1.5, "x"]),
     ("sampler", ["x", None]),
-    ("backend", ["x", "cuda", None]),
+    ("backend", ["x", "gpu", None]),
     ("burstiness", [1, "yes", None]),
     ("tie_duplicates", [1, "yes", None]),
     ("checkpoint_every", [0, 1.5, None]),

@@ -93,6 +93,9 @@ STEP_DRAWS = (
     Draws(STEP_ENTRY, 1, "metropolis: which entry of the proposal"),
     Draws(STEP_ACCEPT, 1, "metropolis: whether it is accepted"),
 )
+SPLIT_KIND, SPLIT_FIRST, SPLIT_SECOND, SPLIT_ACCEPT = 0, 1, 2, 3
+SPLIT_SCAN = 4  # and those of further scans; a scan folds one number per document in after it
+SPLIT_MEMBER = 0
 # Gammas come from NumPy's Philox, whose key is (key, one of these) and whose counter begins at
 # (0, 0, cluster, sweep).
 PHILOX_PHI, PHILOX_THETA = 0, 1

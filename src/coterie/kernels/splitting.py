@@ -10,10 +10,16 @@ from __future__ import annotations
 
 import math
 
-from coterie._rng import DRAW_SPLIT
+from coterie._rng import (
+    DRAW_SPLIT,
+    SPLIT_ACCEPT,
+    SPLIT_FIRST,
+    SPLIT_KIND,
+    SPLIT_MEMBER,
+    SPLIT_SCAN,
+    SPLIT_SECOND,
+)
 from coterie.kernels._common import address, called, fold, kernel, log_gamma, log_rising, uniform
-
-KIND, FIRST, SECOND, ACCEPT, SCAN = 0, 1, 2, 3, 4  # numbers of a proposal; then one fold per scan
 
 
 @kernel
@@ -25,13 +31,13 @@ def propose(counts, urn, key, sweep, number, scans, z, docs_in, n_open, work):
     """
     state = fold(address(key, sweep, number), DRAW_SPLIT)
     n_docs, n_seeds = z.size, urn.seeds.weight.size
-    i = min(int(uniform(state, FIRST) * n_docs), n_docs - 1)
+    i = min(int(uniform(state, SPLIT_FIRST) * n_docs), n_docs - 1)
     home = z[i]
-    splits = uniform(state, KIND) < 0.5
+    splits = uniform(state, SPLIT_KIND) < 0.5
     choices = docs_in[home] - 1 if splits else n_docs - docs_in[home]
     if home < n_seeds or choices == 0 or (splits and _room(urn, n_open) == 0):
         return 0
-    j = _pick(z, home, i, splits, min(int(uniform(state, SECOND) * choices), choices - 1))
+    j = _pick(z, home, i, splits, min(int(uniform(state, SPLIT_SECOND) * choices), choices - 1))
     other = z[j]
     if other < n_seeds:
         return 0
@@ -46,7 +52,7 @@ def propose(counts, urn, key, sweep, number, scans, z, docs_in, n_open, work):
     change = _division_gain(counts, urn, n_open - (0 if splits else 1), i, j, n, work) - log_q
     # how the two documents were picked: j in the cluster of i, or outside the first part
     change += math.log(n + 1.0) - math.log(n_docs - in_first)
-    accepted = math.log(max(uniform(state, ACCEPT), 1e-300)) < (change if splits else -change)
+    accepted = math.log(max(uniform(state, SPLIT_ACCEPT), 1e-300)) < (change if splits else -change)
     _forget(counts, i, j, n, work)
     if not accepted:
         return 0
@@ -103,14 +109,18 @@ def _divide(counts, urn, state, scans, z, home, splits, n, work):
     """
     log_q = 0.0
     for scan in range(scans + 1):
-        draws = fold(state, SCAN + scan)
+        draws = fold(state, SPLIT_SCAN + scan)
         last = scan == scans
         for m in range(n):
             d = work.members[m]
             if scan > 0:
                 _add(counts, d, work.side[m], -1, work)
             odds = _score(counts, urn, d, 1, work) - _score(counts, urn, d, 0, work)
-            side = 0 if uniform(draws, m) * (1.0 + math.exp(min(odds, 700.0))) < 1.0 else 1
+            side = (
+                0
+                if uniform(draws, SPLIT_MEMBER + m) * (1.0 + math.exp(min(odds, 700.0))) < 1.0
+                else 1
+            )
             if last:
                 if not splits:
                     side = 0 if z[d] == home else 1
