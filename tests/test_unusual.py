@@ -1,5 +1,7 @@
 """Outliers: planted nonsense is found, ordinary texts are not, and every count is the same number."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_levels import SUBJECTS, texts
@@ -57,3 +59,22 @@ def test_a_text_that_is_alone_is_an_outlier() -> None:
     sizes = np.bincount(found.labels)
     assert found.outliers[sizes[found.labels] == 1].all()
     assert found.outliers[-1]
+
+
+def test_a_share_of_the_most_unusual(groups: coterie.Clustering) -> None:
+    most = coterie.cluster(PLANTED, outliers=0.05)
+    assert most.outliers.sum() == round(0.05 * len(PLANTED))
+    assert most.outlier_score[most.outliers].min() >= most.outlier_score[~most.outliers].max()
+
+
+def test_outliers_in_a_cluster_of_their_own(groups: coterie.Clustering, tmp_path: Path) -> None:
+    own = coterie.cluster(PLANTED, outliers="own")
+    assert own.n_clusters == np.unique(groups.labels[~groups.outliers]).size + 1
+    np.testing.assert_array_equal(own.outliers, groups.outliers)
+    assert set(own.labels[own.outliers]) == {own.names.index("Outliers")}
+    assert own.model.frozen.size.sum() == len(PLANTED)
+    own.save(tmp_path / "model")
+    np.testing.assert_array_equal(coterie.load(tmp_path / "model").outliers, own.outliers)
+    own.undo()
+    np.testing.assert_array_equal(own.labels, groups.labels)
+    np.testing.assert_array_equal(own.outliers, groups.outliers)

@@ -98,6 +98,10 @@ class Clustering(Uses):
     level_rows: list[Level] = field(default_factory=list, repr=False)  # few clusters first
     trust: Floats | None = field(default=None, repr=False)  # (rows,) how well several runs agree
     key: int = field(default=0, repr=False)  # of the run's random numbers
+    outlier_share: float | None = field(default=None, repr=False)  # None: those clearly apart
+    apart: str = field(
+        default="", repr=False
+    )  # name of the cluster of all outliers, if there is one
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
     edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
@@ -152,8 +156,20 @@ class Clustering(Uses):
 
     @cached_property
     def outliers(self) -> npt.NDArray[np.bool_]:
-        """Which rows fit nowhere: far from the others of their cluster, or alone in one."""
-        return np.asarray(self.outlier_score >= unusual.LINE)
+        """Which rows fit nowhere: far from the others of their cluster, or alone in one.
+
+        With `outliers=0.03` of `cluster()`, these are the 3% most unusual rows; with "own", those in
+        the cluster of all outliers.
+        """
+        if self.apart in self.names and self.apart:
+            return np.asarray(self.labels == self.names.index(self.apart))
+        if self.outlier_share is None:
+            return np.asarray(self.outlier_score >= unusual.LINE)
+        known = np.flatnonzero(np.isfinite(self.outlier_score))
+        ranked = known[np.argsort(-self.outlier_score[known], kind="stable")]
+        marked = np.zeros(self.labels.size, bool)
+        marked[ranked[: round(self.outlier_share * known.size)]] = True
+        return marked
 
     @cached_property
     def _calibrated(self) -> tuple[unusual.Scale, Floats]:
@@ -436,6 +452,8 @@ class Clustering(Uses):
                 "agreement": self.agreement,
                 "levels": [list(level) for level in self.level_rows],
                 "key": self.key,
+                "outlier_share": self.outlier_share,
+                "apart": self.apart,
                 "seconds": self.seconds,
                 "created": self.created,
                 "fingerprint": self.fingerprint,
@@ -484,6 +502,8 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             trust=saved.per_row.get("trust"),
             level_rows=_levels_from(fitted.get("levels", [])),
             key=int(fitted.get("key", 0)) % 2**64,
+            outlier_share=_share_from(fitted.get("outlier_share")),
+            apart=str(fitted.get("apart", "")),
             created=str(fitted.get("created", "")),
             edits=[str(said) for said in list(fitted.get("edits", []))],
             given_names=naming.checked(fitted.get("names"), saved.model.n_clusters),
@@ -496,6 +516,11 @@ def restore(saved: io.Saved, folder: Path) -> Clustering:
             values  # not computed again, which takes a pass over all texts
         )
     return made
+
+
+def _share_from(share: Any) -> float | None:
+    """The share of outliers in a saved file."""
+    return None if share is None else float(share)
 
 
 def _levels_from(rows: Any) -> list[Level]:

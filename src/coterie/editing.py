@@ -132,6 +132,21 @@ def split(groups: Clustering, cluster: int, into: int = 2) -> list[int]:
     return [int(numbers[k]) for k in (cluster, *range(n, n + into - 1))]
 
 
+def set_apart(groups: Clustering, name: str = "Outliers") -> int | None:
+    """Put the outliers into a cluster of their own; return its number, None without outliers."""
+    odd = groups.corpus.per_document(groups.outliers)
+    if not odd.any():
+        return None
+    labels, n = groups.corpus.per_document(groups.labels), groups.n_clusters
+    touched = np.unique(labels[odd]).tolist()
+    labels[odd] = n
+    urn = _with_room(groups.model.urn, n + 1)
+    free = name if name not in groups.names else f"{name} (of all clusters)"
+    number = _relabel(groups, labels, urn, {n: free}, touched, "set the outliers apart")
+    groups.apart = free
+    return int(number[n])
+
+
 def _divided(task: fitting.Task, into: int, key: int, n_all: int) -> Ints:
     """Part documents into groups: the most probable result of several short runs.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coterie import _allowed, explaining, fitting, urns
+from coterie import _allowed, editing, explaining, fitting, urns
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._habits import pointing
 from coterie._records import recorded
@@ -42,6 +42,7 @@ ALLOWED: dict[str, Rule] = {
     "n_clusters": either(nothing, whole(1, 2**53)),
     "max_clusters": either(nothing, whole(1, 2**53)),
     "levels": _allowed.flag,
+    "outliers": either(one_of("flag", "own"), number(0.0, inclusive=False, high=0.5)),
     "alpha": number(0.0, inclusive=False, high=1e100),
     "beta": either(one_of("auto"), number(0.0, inclusive=False, high=1e9)),
     "n_sweeps": whole(1),
@@ -87,6 +88,7 @@ def cluster(
     n_clusters: int | None = None,
     max_clusters: int | None = None,
     levels: bool = True,
+    outliers: str | float = "flag",
     alpha: float = ALPHA,
     beta: float | str = BETA,
     n_sweeps: int = SWEEPS,
@@ -140,6 +142,9 @@ def cluster(
     levels : bool
         Compare several runs, to choose the number of clusters and to say how far each can be trusted.
         Without it, the clusters of a single run are returned, which takes less time.
+    outliers : "flag", "own" or a share
+        Which texts `groups.outliers` marks: those that are clearly apart from the others ("flag"), or
+        this share of the most unusual ones. "own" also puts them into a cluster of their own.
     alpha : float
         Pseudo-texts in every cluster. With a larger value, new clusters open more readily.
     beta : float or "auto"
@@ -250,7 +255,7 @@ def cluster(
         notes += explaining.about_cap(chosen.n_finest or fitted.model.n_clusters, task)
     notes += [*chosen.notes, *explaining.about_convergence(fitted.run, int(estimator.n_sweeps))]
     promotes = fitted.run.urn.relations.promotion
-    return Clustering(
+    groups = Clustering(
         rows=rows,
         vectorizer=vectorizer,
         model=replace(fitted.model, mean=None if embedding is None else embedding.mean),
@@ -268,8 +273,12 @@ def cluster(
         corpus=corpus,
         embedding=embedding,
         promoting=promoting_words(corpus, fitted.flag) if promotes else None,
+        outlier_share=None if isinstance(outliers, str) else float(outliers),
         **chosen.kept(corpus, fitted),
     )
+    if outliers == "own":
+        editing.set_apart(groups)
+    return groups
 
 
 def _estimator(given: dict[str, Any]) -> Any:

@@ -110,6 +110,14 @@ def fit(
         int | None,
         typer.Option(metavar="N", help="At most this many clusters."),
     ] = None,
+    outliers: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="flag: mark texts that are clearly apart from all others; own: also give them a cluster"
+            " of their own; 0.03: mark the 3% most unusual ones.",
+        ),
+    ] = "flag",
     levels: Annotated[
         bool,
         typer.Option(
@@ -250,6 +258,7 @@ def fit(
                 "n_clusters": n_clusters,
                 "max_clusters": max_clusters,
                 "levels": levels,
+                "outliers": outliers,
                 "alpha": alpha,
                 "beta": beta,
                 "n_sweeps": sweeps,

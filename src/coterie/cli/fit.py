@@ -124,12 +124,24 @@ def _python_values(options: dict[str, Any]) -> dict[str, Any]:
     given["max_df"] = _df("--max-df", options["max_df"])
     if options["seeds"] is not None:
         given["seeds"] = sources.seeds_at(options["seeds"])
+    given["outliers"] = _share("--outliers", options["outliers"])
     if options["language"].lower() == "none":
         given["language"] = None
     seconds = options["max_time"]
     if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
         raise InvalidInput(f"--max-time must be a number of seconds above 0; got {seconds:g}.")
     return given
+
+
+def _share(option: str, value: str) -> float | str:
+    if value in ("flag", "own"):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise InvalidInput(
+            f"{option} must be flag, own or a share such as 0.03; got {value!r}."
+        ) from None
 
 
 def _df(option: str, value: str) -> int | float | str:

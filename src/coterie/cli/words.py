@@ -16,6 +16,7 @@ _OPTIONS = {
     "n_clusters": ("--clusters", "N"),
     "max_clusters": ("--max-clusters", "N"),
     "levels": ("--levels", ""),
+    "outliers": ("--outliers", "HOW"),
     "alpha": ("--alpha", "N"),
     "beta": ("--beta", "N"),
     "n_sweeps": ("--sweeps", "N"),
