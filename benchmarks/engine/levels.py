@@ -146,11 +146,11 @@ def table(rows: Rows) -> str:
                 line += [] if how == "given" else [got["clusters"]]
             sets.append([*line, f"{row['chosen']['seconds'] / row['single']['seconds']:.1f}"])
         elif kind == "odd texts":
-            shown = [f"{got['found']:.2f} ({got['false']:.1%})" for got in row.values()]
+            shown = [f"{got['found']:.2f} ({got['false']:.1%})" for got in _parts(row).values()]
             odd.append([name, *shown])
     split = []
     if SNIPPET in rows:
-        for how, got in rows[SNIPPET].items():
+        for how, got in _parts(rows[SNIPPET]).items():
             split.append(
                 [how, f"{got['nmi']:.3f}", f"{got['log_joint']:,.0f}", f"{got['clusters']:.0f}"]
             )
@@ -162,6 +162,11 @@ def table(rows: Rows) -> str:
     )
 
 
+def _parts(row: Row) -> dict[str, dict[str, float]]:
+    """A row without its commit."""
+    return {name: got for name, got in row.items() if isinstance(got, dict)}
+
+
 def claims(rows: Rows) -> list[Claim]:
     sets = [row for key, row in rows.items() if key.startswith("levels, ")]
     n = len(sets)
@@ -171,7 +176,7 @@ def claims(rows: Rows) -> list[Claim]:
         Check(f"{key.partition(', ')[2]}, {kind}", f"{got['found']:.2f}", got["found"] >= 0.9)
         for key, row in rows.items()
         if key.startswith("odd texts, ")
-        for kind, got in row.items()
+        for kind, got in _parts(row).items()
     ]
     split = rows.get(SNIPPET, {}).get("with", {}).get("nmi")
     return [
@@ -183,7 +188,7 @@ def claims(rows: Rows) -> list[Claim]:
         single(
             "Clusters above two texts are within a factor 2 of the classes on at least 16 of 27 sets",
             f"{near} of {n}" if n else "",
-            near >= 16 if n == len(SETS) else None,
+            near >= 16 if n else None,
         ),
         Claim("At least nine of ten odd lines are found", odd),
         single(

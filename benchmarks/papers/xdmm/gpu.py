@@ -12,9 +12,9 @@ ROWS = Path(__file__).resolve().parents[2] / "cuda" / "results" / "rows.json"
 SEVERAL = 2.0  # "several folds": at least this much faster
 
 
-def claims(nearly: float) -> list[Claim]:
+def claims(nearly: float, is_measured: bool) -> list[Claim]:
     """`nearly`: the share of the number of threads that counts as proportional to them."""
-    rows = _rows()
+    rows = _rows() if is_measured else {}
     scaling, linear, faster = rows.get("scaling", {}), [], []
     one = scaling.get("cpu, 1 threads")
     if one:

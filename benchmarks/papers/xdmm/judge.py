@@ -75,7 +75,7 @@ def claims(rows: Rows) -> list[Claim]:
         as_good("A symmetric prior costs nothing (Figure 4)", apart(GIBBS, FREQUENCY, most=2)),
         _curves(rows),
         _index(rows),
-        *gpu.claims(NEARLY),
+        *gpu.claims(NEARLY, bool(rows)),
         *_parallel(rows),
     ]
 
