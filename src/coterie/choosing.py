@@ -17,7 +17,9 @@ from coterie.merging import MergeClusters
 from coterie.splitting import SplitMerge
 from coterie.urns import changed
 
-FINER, TRIES = 4.0, 4  # beta is divided by so much, so often, until there are enough clusters
+FINER, TRIES = 2.0, 6  # beta is divided by so much, so often, until there are enough clusters
+SPARE = 4  # clusters more than asked for: joining some is better than having hardly more than that
+MERGING = 3  # tries in which clusters are merged while the joint rises; then they are left apart
 
 
 class Choice:
@@ -101,13 +103,14 @@ class Choice:
     def _enough(self, run: sampler.Run, task: Task) -> tuple[sampler.Run, Task]:
         """Another run with a smaller beta, again and again, where there are too few clusters."""
         assert self.asked is not None
-        for _ in range(TRIES):
-            if run.assignment.open_slots.size >= self.asked:
+        for number in range(TRIES):
+            if run.assignment.open_slots.size >= self.asked + (SPARE if number == 0 else 0):
                 break
+            steps = task.plan.steps if number < MERGING else self._no_merging(task)
             words = task.urn.words
             task = task._replace(
                 urn=changed(task.urn, beta=words.beta / FINER, beta_sum=words.beta_sum / FINER),
-                plan=task.plan._replace(checkpoint=None, steps=self._no_merging(task)),
+                plan=task.plan._replace(checkpoint=None, steps=steps),
             )
             run = sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend))
         n = int(run.assignment.open_slots.size)
