@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import logging
 import os
 import random
 import shutil
@@ -34,6 +35,13 @@ if settings is not None:
     settings.register_profile("coterie", deadline=None, derandomize=True)
     settings.register_profile("other seeds", deadline=None, database=None)
     settings.load_profile("other seeds" if OFFSET else "coterie")
+
+
+@pytest.fixture(autouse=True)
+def records_are_heard() -> Iterator[None]:
+    """A quiet command sets the level of coterie's records; the next test hears them again."""
+    yield
+    logging.getLogger("coterie").setLevel(logging.NOTSET)
 
 
 @pytest.hookimpl(tryfirst=True)
