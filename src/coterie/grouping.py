@@ -117,7 +117,7 @@ def cluster(
     ----------
     data : path, list of str, pandas or polars Series or DataFrame, or an open file
         A csv, tsv, xlsx, jsonl or parquet file, a txt file with one text per line, or a folder of txt
-        files; may be gzipped. A pattern such as "tickets-*.csv" or a list of `Path` objects is read as
+        files; may be gzipped. A pattern such as `"tickets-*.csv"` or a list of `Path` objects is read as
         one table.
     text : str or list of str
         The column that holds the texts, or several to read as one. Not needed if there is one obvious
