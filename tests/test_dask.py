@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -67,12 +68,24 @@ def test_a_run_can_go_on_elsewhere(threads: Any, tmp_path: Any) -> None:
         np.testing.assert_array_equal(rest.assignment.labels, whole.assignment.labels)
 
 
-def test_no_task_outlives_its_sweep(threads: Any) -> None:
-    run("dask", *URNS["finite"])
-    deadline = time.monotonic() + 30
-    while threads.run_on_scheduler(_tasks) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert threads.run_on_scheduler(_tasks) == []
+@pytest.mark.parametrize("poll", [1e-4, 0.5])
+def test_no_task_outlives_its_sweep(
+    threads: Any, monkeypatch: pytest.MonkeyPatch, poll: float
+) -> None:
+    """However often we look up while waiting, and without the garbage collector's help."""
+    from coterie.distributed import dask_backend
+
+    monkeypatch.setattr(dask_backend, "POLL", poll)
+    gc.collect()
+    gc.disable()
+    try:
+        run("dask", *URNS["finite"])
+        deadline = time.monotonic() + 30
+        while threads.run_on_scheduler(_tasks) and time.monotonic() < deadline:
+            time.sleep(0.5)
+        assert threads.run_on_scheduler(_tasks) == []
+    finally:
+        gc.enable()
 
 
 def _tasks(dask_scheduler: Any) -> list[str]:

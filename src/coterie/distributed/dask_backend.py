@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
@@ -15,17 +16,14 @@ from typing import Any
 
 from coterie._memory import in_units
 from coterie._optional import require
-from coterie.backends.base import DEFAULT, Chain, SamplerOptions
-from coterie.backends.cpu import BACKEND as CPU
+from coterie.backends.base import SamplerOptions
 from coterie.counts import Counts
-from coterie.distributed.chain import Labels, ShardedChain, tree
+from coterie.distributed.chain import Engine, Labels, tree
 from coterie.distributed.layout import cut, shard_bounds
-from coterie.distributed.local import is_unplaced, refusal
+from coterie.distributed.local import ShardedBackend
 from coterie.distributed.merge import Delta, add
 from coterie.distributed.shard import Moves, Order, sweep_shard
 from coterie.errors import ConnectionLost, InvalidInput, Unsupported
-from coterie.state import Assignment
-from coterie.urns import Urn
 
 log = logging.getLogger("coterie")
 POLL = 0.5  # seconds between two looks at whether the user wants to stop
@@ -103,25 +101,27 @@ class Workers:
 
 
 def _finished(client: Any, asked: list[Any], should_stop: Callable[[], bool] | None) -> bool:
-    """Wait for results; False if the user wants to stop. An error if there is nobody to wait for."""
-    from distributed import wait
+    """Wait for results; False if the user wants to stop. An error if there is nobody to wait for.
 
-    last_seen = time.monotonic()
-    while True:
-        try:
-            wait(asked, timeout=POLL)
-            return True
-        except TimeoutError:
+    `distributed.wait` with a timeout would raise an error whose traceback keeps these results on the
+    workers until the garbage collector comes by.
+    """
+    arrived, last_seen = threading.Semaphore(0), time.monotonic()
+    for future in asked:
+        future.add_done_callback(lambda _: arrived.release())
+    for _ in asked:
+        while not arrived.acquire(timeout=POLL):
             if should_stop is not None and should_stop():
                 return False
-        now = time.monotonic()
-        if client.nthreads():
-            last_seen = now
-        elif now - last_seen > PATIENCE:
-            raise ConnectionLost(
-                f"The Dask cluster had no worker for {PATIENCE:g} seconds. Start some, and fit again; with"
-                " the same checkpoint the run goes on where it was."
-            )
+            now = time.monotonic()
+            if client.nthreads():
+                last_seen = now
+            elif now - last_seen > PATIENCE:
+                raise ConnectionLost(
+                    f"The Dask cluster had no worker for {PATIENCE:g} seconds. Start some, and fit again;"
+                    " with the same checkpoint the run goes on where it was."
+                )
+    return True
 
 
 class Parcel:
@@ -183,27 +183,14 @@ def _check_alive(client: Any, error: Exception) -> None:
         ) from error
 
 
-class DaskBackend:
-    """See `coterie.backends.base.Backend`."""
+class DaskBackend(ShardedBackend):
+    """Shards on the workers of the current client."""
 
     name = "dask"
 
-    def supports(self, urn: Urn, options: SamplerOptions) -> str | None:
-        """None, or the sentence to show the user."""
-        return refusal(urn, options)
-
-    def open(
-        self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
-    ) -> Chain:
-        """A chain that samples on from this assignment, on the workers of the current client.
-
-        Documents are first placed on this machine.
-        """
-        if is_unplaced(assignment):
-            return CPU.open(counts, urn, assignment, options)
-        return ShardedChain(counts, urn, assignment, options, Workers(_client(), counts, options))
-
-    score = CPU.score
+    def engine(self, counts: Counts, options: SamplerOptions) -> Engine:
+        """What sweeps the shards."""
+        return Workers(_client(), counts, options)
 
 
 def _client() -> Any:
