@@ -92,7 +92,7 @@ def test_a_chain_leaves_a_mode_that_is_too_coarse() -> None:
 
 
 def test_where_there_is_no_joint_nothing_is_proposed() -> None:
-    assert splitting.has_joint(URNS["finite"])
-    assert not splitting.has_joint(urns.finite(3, 0.0, URNS["finite"].words.beta))
-    assert not splitting.has_joint(urns.changed(URNS["finite"], burst=0.0))
-    assert not splitting.has_joint(promoted(URNS["finite"], 0.3, "abc"))
+    assert splitting.can_propose(URNS["finite"])
+    assert not splitting.can_propose(urns.finite(3, 0.0, URNS["finite"].words.beta))
+    assert not splitting.can_propose(urns.changed(URNS["finite"], burst=0.0))
+    assert not splitting.can_propose(promoted(URNS["finite"], 0.3, "abc"))

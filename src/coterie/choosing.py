@@ -36,12 +36,11 @@ class Choice:
 
     def __call__(self, run: sampler.Run, task: Task) -> sampler.Run:
         """Cut the run at the number asked for, or at the level that several runs agree on."""
+        goes_on = run.stop.kind in ("sweeps", "settled") and _has_time(run, task)
         if self.asked is not None:
-            run, task = self._enough(run, task)
+            run, task = self._enough(run, task, TRIES if goes_on else 0)
         self.finest = run
-        n = int(run.assignment.open_slots.size)
-        stopped = run.stop.kind in ("interrupted", "time", "callback")
-        if self.compare and n > 1 and not stopped:
+        if self.compare and goes_on and run.assignment.open_slots.size > 1:
             self.on_levels()
             try:
                 return self._compared(run, task)
@@ -61,12 +60,11 @@ class Choice:
         """What the result needs to be cut elsewhere."""
         if self.finest is None:
             return {}
-        slots = self.finest.assignment
-        number = np.cumsum(slots.id >= 0) - 1
+        now = self.finest.assignment
         rows = [] if self.found is None else self.found.levels
         trust = np.full(corpus.counts.n_docs, np.nan) if self.found is None else self.found.trust
         return {
-            "finest": corpus.per_row(number[slots.labels].astype(np.int64), -1),
+            "finest": corpus.per_row(now.numbers[now.labels].astype(np.int64), -1),
             "level_rows": rows,
             "trust": corpus.per_row(trust, np.nan),
             "key": fitted.run.key,
@@ -88,29 +86,29 @@ class Choice:
         agreement = of.get(n, found.levels[-1].agreement)
         others = [stop for stop in levels.stops(found.levels) if stop != n]
         also = f" Other good numbers: {', '.join(map(str, others))}." if others else ""
-        how = Sentence(
-            f"The number of clusters, {n}, is the level of detail that says most on which"
-            f" {levels.OTHER_RUNS + 1} runs agree ({agreement:.0%}).{also} For another number, use ",
+        return Sentence(
+            f"{levels.CHOSEN}, {n}, is the level of detail that says most on which"
+            f" {levels.OTHER_RUNS + 1} runs agree ({int(100 * agreement)}%).{also}"
+            " For another number, use ",
             Name("n_clusters", "groups.at(n)", "N"),
             ".",
         )
-        return how
 
     def _no_merging(self, task: Task) -> list[Any]:
         apart = (MergeClusters, SplitMerge)
         return [step for step in task.plan.steps if not isinstance(step, apart)]
 
-    def _enough(self, run: sampler.Run, task: Task) -> tuple[sampler.Run, Task]:
+    def _enough(self, run: sampler.Run, task: Task, tries: int) -> tuple[sampler.Run, Task]:
         """Another run with a smaller beta, again and again, where there are too few clusters."""
         assert self.asked is not None
-        for number in range(TRIES):
+        for number in range(tries):
             if run.assignment.open_slots.size >= self.asked + (SPARE if number == 0 else 0):
                 break
             steps = task.plan.steps if number < MERGING else self._no_merging(task)
             words = task.urn.words
             task = task._replace(
                 urn=changed(task.urn, beta=words.beta / FINER, beta_sum=words.beta_sum / FINER),
-                plan=task.plan._replace(checkpoint=None, steps=steps),
+                plan=task.plan._replace(checkpoint=None, callbacks=(), steps=steps),
             )
             run = sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend))
         n = int(run.assignment.open_slots.size)
@@ -123,3 +121,9 @@ class Choice:
                 + " asks, the largest ones were divided."
             )
         return run, task
+
+
+def _has_time(run: sampler.Run, task: Task) -> bool:
+    """Whether more runs fit into the time that was allowed; together they take about as long again."""
+    most = task.plan.max_time
+    return most is None or 3.0 * float(run.trace["seconds"].sum()) < most

@@ -32,7 +32,17 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 RUNS, SWEEPS = 5, 20  # to split a cluster
-_STATE = ("model", "labels", "vectorizer", "corpus", "trust", "agreement", "given_names", "edits")
+_STATE = (
+    "model",
+    "labels",
+    "vectorizer",
+    "corpus",
+    "trust",
+    "agreement",
+    "given_names",
+    "edits",
+    "apart",
+)
 
 
 # ---------------------------------------------------------------- names
@@ -40,8 +50,12 @@ def rename(groups: Clustering, cluster: int, name: str) -> None:
     """Give a cluster another name."""
     _need_cluster(groups, cluster)
     names = list(groups.names)
-    names[cluster] = _checked_name(name, names[:cluster] + names[cluster + 1 :])
-    _change(groups, f"renamed {cluster} to {name!r}", given_names=names)
+    old, names[cluster] = (
+        names[cluster],
+        _checked_name(name, names[:cluster] + names[cluster + 1 :]),
+    )
+    apart = names[cluster] if groups.apart == old else groups.apart
+    _change(groups, f"renamed {cluster} to {name!r}", given_names=names, apart=apart)
 
 
 def name_with(
@@ -56,7 +70,7 @@ def name_with(
     """
     names, failed = list(groups.names), []
     words = [[word for word, _ in row] for row in groups.top_words(20)]
-    for k in range(groups.n_clusters):
+    for k in [k for k in range(groups.n_clusters) if names[k] != groups.apart]:
         texts = [groups.rows.texts[i] for i in groups.representatives(k, n_texts)]
         try:
             made = make(words[k], texts)

@@ -28,7 +28,7 @@ from coterie.embedders import Embedder, resolve
 from coterie.errors import InvalidInput, concerning
 from coterie.frozen import promoting_words
 from coterie.locating import Embedding
-from coterie.merging import MergeClusters
+from coterie.merging import MOST, MergeClusters
 from coterie.sampler import Event
 from coterie.seeds import EncodedSeeds, Seeds, read
 from coterie.splitting import SplitMerge
@@ -410,7 +410,9 @@ def _cap(counts: Counts, seeds: EncodedSeeds | None, exactly: int | None, most: 
             + f" is {exactly}, but there are only {counted(counts.n_docs, 'different text')} with words;"
             " ask for fewer clusters."
         )
-    return max(default_cap(counts, seeds), min(2 * exactly, room)) if most is None else most
+    if most is None:
+        most = max(default_cap(counts, seeds), min(2 * exactly, room))
+    return max(exactly, min(most, MOST))  # more clusters could not be joined again
 
 
 def _task(

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import merging, metrics, sampler
-from coterie.backends import SamplerOptions, get_backend
+from coterie.backends import SamplerOptions, get_backend, threads
 from coterie.counts import Counts, subset
 from coterie.fitting import Task
 from coterie.merging import MergeClusters, Tree
@@ -32,6 +32,7 @@ ENOUGH = 0.74  # agreement of which more counts for a level, and less against it
 NEARLY = 0.9  # a finer level is taken if its score is at least this share of the best
 PERFECT = 1.1  # what the agreement is seen against: near 1, little more of it counts much
 FEW, SURE = 5, 0.95  # three or four groups are taken only if the runs agree so well on them
+CHOSEN = "The number of clusters"  # opens the note on the level that was chosen
 DOUBT = 0.4  # clusters whose trust is lower are doubtful
 PRIOR = 0.1  # alpha of a fixed number of groups cut from a process
 
@@ -79,7 +80,10 @@ def grid(finest: int, fewest: int = 2) -> list[int]:
 def cut(
     task: Task, urn: Urn, assignment: Assignment, n: int, key: int, sweeps: int = REFINE
 ) -> tuple[Urn, Assignment]:
-    """Exactly n groups (seeds included) of an assignment with more, and the urn that has n."""
+    """Exactly n groups (seeds included) of an assignment with more, and the urn that has n.
+
+    There must be a tree, or no more than n groups.
+    """
     tree = merging.tree(task.counts, urn, assignment)
     return _refined(task, _Cut(assignment, urn, tree), n, key, sweeps)
 
@@ -182,7 +186,6 @@ def find(
     asked: int | None = None,
     choose_level: bool = True,
     n_jobs: int | None = None,
-    tell: Callable[[float], Any] = lambda share: None,
 ) -> tuple[sampler.Run, Found]:
     """Choose a level by the agreement of several runs, or take the one asked for.
 
@@ -192,16 +195,13 @@ def find(
     docs = _sample(task.counts.n_docs)
     some = task._replace(counts=subset(task.counts, docs))
     runs = [_of_sample(task, some, main, docs), *_others(task, some, run, n_jobs)]
-    tell(0.3)
     finest = max(2, int(np.median([one.finest for one in runs])))
     if asked is not None:
         tried = [min(asked, finest)]
     else:
-        tried = grid(finest, 2 + run.urn.seeds.weight.size) if choose_level else [finest]
-    labels = []
-    for i, n in enumerate(tried):
-        labels.append(_at_level(some, runs, n, run.key, n_jobs))
-        tell(0.3 + 0.6 * (i + 1) / len(tried))
+        can_cut = choose_level and main.tree is not None
+        tried = grid(finest, 2 + run.urn.seeds.weight.size) if can_cut else [finest]
+    labels = [_at_level(some, runs, n, run.key, n_jobs) for n in tried]
     agreed = [_agreement(of_runs) for of_runs in labels]
     entropy = [float(np.mean([_entropy(z) for z in of_runs])) for of_runs in labels]
     best = choose(tried, agreed, entropy) if asked is None else 0
@@ -263,7 +263,7 @@ def _others(task: Task, some: Task, run: sampler.Run, n_jobs: int | None) -> lis
     def one(number: int) -> _Cut:
         plan = sampler.Plan(
             OTHER_SWEEPS,
-            task.plan.init if isinstance(task.plan.init, str) else "random",
+            "anchored" if run.urn.seeds.weight.size else "random",
             (run.key + number) % 2**64,
             task.plan.options._replace(sampler=_exact(task.plan.options), n_jobs=1),
             steps=[MergeClusters((10, OTHER_SWEEPS))],
@@ -292,9 +292,7 @@ def _at_level(some: Task, runs: list[_Cut], n: int, key: int, n_jobs: int | None
 
 def _in_threads(do: Callable[[Any], Any], over: Sequence[Any], n_jobs: int | None) -> list[Any]:
     """The results in order; they do not depend on the number of threads."""
-    if n_jobs in (None, 1):
-        return [do(one) for one in over]
-    with ThreadPoolExecutor(len(over) if n_jobs == -1 else n_jobs) as pool:
+    with ThreadPoolExecutor(threads(n_jobs)) as pool:
         return list(pool.map(do, over))
 
 

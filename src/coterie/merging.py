@@ -22,7 +22,7 @@ from coterie.kernels import summary
 from coterie.state import Assignment, State, from_assignment, word_counts
 from coterie.steps import Change, Learned, Moment
 from coterie.trace import log_rising
-from coterie.urns import Urn, is_symmetric, potential
+from coterie.urns import Urn, has_joint, is_symmetric, potential
 
 MOST = 5000  # clusters; beyond, a table of all pairs is too large
 
@@ -72,10 +72,10 @@ class Tree(NamedTuple):
         return slot_of[assignment.labels]
 
 
-def tree(counts: Counts, urn: Urn, assignment: Assignment, most: int = MOST) -> Tree | None:
+def tree(counts: Counts, urn: Urn, assignment: Assignment) -> Tree | None:
     """Join the best pair of clusters again and again; None where that cannot be done."""
     slots = assignment.open_slots[urn.seeds.weight.size :]  # seeds stay as they are
-    if urn.relations.promotion or not 1 < slots.size <= most or not _has_joint(urn):
+    if not 1 < slots.size <= MOST or not has_joint(urn):
         return None
     pairs = _Pairs(urn, from_assignment(counts, urn, assignment), slots)
     joined = np.array([pairs.join_best() for _ in range(slots.size - 1)])
@@ -92,10 +92,6 @@ def merge(counts: Counts, urn: Urn, assignment: Assignment) -> Assignment | None
     ids = assignment.id.copy()
     ids[found.slots[found.gone[:n]]] = -1
     return assignment._replace(labels=found.labels(assignment, found.slots.size - n), id=ids)
-
-
-def _has_joint(urn: Urn) -> bool:
-    return urn.sizes.prior > 0.0 or urn.sizes.open_weight > 0.0
 
 
 class _Pairs:

@@ -14,7 +14,7 @@ from coterie.model import Model
 from coterie.sampler import Stop
 from coterie.state import Assignment, from_labels
 from coterie.trace import Trace
-from coterie.urns import Urn
+from coterie.urns import Urn, has_joint
 
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
@@ -33,6 +33,11 @@ def at(groups: Clustering, n: int) -> Clustering:
             f"There are {fewest} to {most} clusters to choose from here, not {n}. For more, cluster"
             " the texts again with n_clusters."
         )
+    if n < most and (not has_joint(task.urn) or most > merging.MOST):
+        raise InvalidInput(
+            "These clusters cannot be joined: that takes a model without related words, an alpha above 0,"
+            f" and at most {merging.MOST:,} clusters. Cluster the texts again with n_clusters."
+        )
     urn, assignment = levels.cut(task, task.urn, finest, int(n), groups.key)
     done = Stop("sweeps", f"cut at {n} clusters")
     run = sampler.Run(assignment, urn, {}, Trace(), groups.key, True, done.words, done)
@@ -44,14 +49,11 @@ def at(groups: Clustering, n: int) -> Clustering:
         model=replace(fitted.model, mean=groups.model.mean, backend=groups.model.backend),
         labels=labels,
         agreement=fitted.agreement,
-        notes=[note for note in groups.notes if not note.startswith(_OPENING)],
+        notes=[note for note in groups.notes if not note.startswith(levels.CHOSEN)],
         trust=_carried_trust(groups, labels),
         given_names=None,
         edits=[],
     )
-
-
-_OPENING = "The number of clusters"  # of the note on the level that was chosen
 
 
 def _carried_trust(groups: Clustering, labels: Ints) -> Any:
@@ -134,8 +136,8 @@ def _finest(groups: Clustering) -> tuple[fitting.Task, Assignment]:
     """The clusters before any cut, as a task to go on from."""
     if groups.finest is None:
         raise InvalidInput(
-            "These clusters were saved by an earlier version, or made by a model of your own, so there"
-            " are no levels. Cluster the texts again, without model=."
+            "These clusters were saved by an earlier version, so there are no levels. Cluster the texts"
+            " again."
         )
     counts, labels = groups.corpus.counts, groups.corpus.per_document(groups.finest)
     urn = _of_finest(groups.model.urn, int(labels.max(initial=0)) + 1)

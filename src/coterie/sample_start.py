@@ -54,7 +54,7 @@ def sample_start(counts: Counts, urn: Urn, key: int, backend: Backend, fit: Fit)
     inner = _rng.key_from_seed(key)  # no number is drawn twice
     fitted, learned, _ = fit(subset(counts, rows), thinned(quiet, share), _plain_start(urn), inner)
     labels = np.full(counts.n_docs, -1, np.int32)
-    labels[rows] = _dense(fitted)[fitted.labels]
+    labels[rows] = fitted.numbers[fitted.labels]
     chain = backend.open(counts, quiet, _uncounted(counts, quiet, labels))
     chain.sweep(key, START_SWEEP)
     placed = chain.assignment()
@@ -91,14 +91,6 @@ def _plain_start(urn: Urn) -> str:
     if urn.seeds.weight.size:
         return "anchored"
     return "one" if urn.sizes.cap == NO_CAP else "random"
-
-
-def _dense(given: Assignment) -> npt.NDArray[np.int32]:
-    """The number of each slot when those of closed clusters are left out; seeds are the first."""
-    number = np.full(given.id.size, -1, np.int32)
-    slots = given.open_slots
-    number[slots] = np.arange(slots.size, dtype=np.int32)
-    return number
 
 
 def _uncounted(counts: Counts, urn: Urn, labels: npt.NDArray[np.int32]) -> Assignment:

@@ -150,7 +150,8 @@ def _start(counts: Counts, urn: Urn, plan: Plan, key: int, backend: Backend) -> 
 
     def fit(some: Counts, thin: Urn, init: Init, inner: int) -> Started:
         steps = [step for step in plan.steps if step.learns]
-        small = Plan(SWEEPS, init, inner, max_time=plan.max_time, steps=steps)
+        how = DEFAULT._replace(sampler="auto")
+        small = Plan(SWEEPS, init, inner, how, max_time=plan.max_time, steps=steps)
         done = run(some, thin, small, backend)
         if done.stop.kind == "interrupted":
             raise KeyboardInterrupt

@@ -16,7 +16,7 @@ from coterie.counts import Counts
 from coterie.kernels import splitting as kernel
 from coterie.state import Assignment, from_assignment
 from coterie.steps import Change, Learned, Moment
-from coterie.urns import NO_CAP, Urn, is_located
+from coterie.urns import NO_CAP, Urn, has_joint, is_located
 
 SHARE, FEWEST = 20, 20  # proposals per sweep: one for so many short documents, and at least so many
 SHORT = 10  # distinct words; longer documents are proposed less often, for the same time
@@ -53,7 +53,7 @@ class SplitMerge:
     def __call__(self, moment: Moment) -> Change | None:
         """The assignment after the proposals, if any was accepted."""
         due = self.sweeps is None or moment.sweep in self.sweeps
-        if not due or not has_joint(moment.urn):
+        if not due or not can_propose(moment.urn):
             return None
         n = self.proposals or n_proposals(moment.counts)
         given = (moment.key, moment.sweep, n, self.scans)
@@ -71,10 +71,9 @@ def n_proposals(counts: Counts) -> int:
     return max(FEWEST, round(counts.n_docs / SHARE * SHORT / words))
 
 
-def has_joint(urn: Urn) -> bool:
-    """Whether there is a joint to propose from: none with related words, Eq. 3 or alpha = 0."""
-    opens = urn.sizes.prior > 0.0 or urn.sizes.open_weight > 0.0
-    return opens and not urn.relations.promotion and urn.words.burstiness == 1.0
+def can_propose(urn: Urn) -> bool:
+    """Whether there is a joint to propose from; with Eq. 3 it is another one."""
+    return has_joint(urn) and urn.words.burstiness == 1.0
 
 
 def split_merge(

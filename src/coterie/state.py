@@ -43,6 +43,12 @@ class Assignment(NamedTuple):
         """The slots in use, and those of seeds, ascending."""
         return np.flatnonzero(self.id >= 0)
 
+    @property
+    def numbers(self) -> npt.NDArray[np.int32]:
+        """(slots,) the number of each when closed ones are left out, -1 for those."""
+        is_open = self.id >= 0
+        return np.where(is_open, np.cumsum(is_open) - 1, -1).astype(np.int32)
+
 
 class State(NamedTuple):
     """Labels, sizes and word counts. All counts are in units of `urn.words.unit`."""

@@ -183,6 +183,12 @@ def potential(urn: Urn, norm: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(kappa * (np.sqrt(rho**2 + np.asarray(norm)) - rho))
 
 
+def has_joint(urn: Urn) -> bool:
+    """Whether p(words, z) is known: not with related words, nor if no cluster can open (alpha = 0)."""
+    opens = urn.sizes.prior > 0.0 or urn.sizes.open_weight > 0.0
+    return opens and not urn.relations.promotion
+
+
 def is_symmetric(urn: Urn) -> bool:
     """Whether all words have the same beta."""
     beta = urn.words.beta

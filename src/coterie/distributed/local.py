@@ -7,7 +7,7 @@ from collections.abc import Callable
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions
 from coterie.backends.cpu import BACKEND as CPU
 from coterie.counts import Counts
-from coterie.distributed.chain import Labels, ShardedChain, tree
+from coterie.distributed.chain import Engine, Labels, ShardedChain, tree
 from coterie.distributed.layout import cut, shard_bounds
 from coterie.distributed.merge import Delta, add
 from coterie.distributed.shard import Moves, Order, sweep_shard
@@ -27,11 +27,6 @@ def refusal(urn: Urn, options: SamplerOptions) -> str | None:
     if urn.relations.promotion:
         return "Related words (word_vectors) cannot be sampled in shards. Use backend='cpu'."
     return CPU.supports(urn, options)
-
-
-def is_unplaced(assignment: Assignment) -> bool:
-    """Whether some documents are in no cluster yet: in a start that places them one by one."""
-    return bool((assignment.labels < 0).any())
 
 
 class Here:
@@ -68,9 +63,13 @@ class ShardedBackend:
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
     ) -> Chain:
         """A chain that samples on from this assignment; documents are first placed on this machine."""
-        if is_unplaced(assignment):
+        if (assignment.labels < 0).any():  # a start that places documents one by one
             return CPU.open(counts, urn, assignment, options)
-        return ShardedChain(counts, urn, assignment, options, Here(counts, options))
+        return ShardedChain(counts, urn, assignment, options, self.engine(counts, options))
+
+    def engine(self, counts: Counts, options: SamplerOptions) -> Engine:
+        """What sweeps the shards."""
+        return Here(counts, options)
 
     score = CPU.score
 
