@@ -1,4 +1,4 @@
-"""What coterie itself costs and finds: speed, memory, scale, threads, quality, mixing, outliers.
+"""What coterie itself costs and finds: speed, memory, scale, threads, quality, mixing, moves, outliers.
 
 Each module has `run`, `table` and `claims`; `page.md` says how each is measured."""
 
@@ -13,6 +13,7 @@ from . import (
     levels,
     memory,
     mixing,
+    moves,
     outliers,
     quality,
     scale,
@@ -31,6 +32,7 @@ _modules = (
     front_door,
     vectors,
     levels,
+    moves,
     threads,
     flat,
     kmeans,
