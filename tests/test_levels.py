@@ -243,7 +243,7 @@ def test_a_model_of_ones_own_has_levels_too() -> None:
 
 @pytest.mark.parametrize("what", ["related words", "alpha 0", "too many"])
 def test_what_cannot_be_joined_is_refused(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors = {word: [float(i), 1.0] for i, word in enumerate("parcel courier oven pan".split())}
+    vectors = {"parcel": [0.0, 1.0], "courier": [1.0, 1.0], "oven": [2.0, 1.0], "pan": [3.0, 1.0]}
     model = {
         "related words": coterie.GPUDMM(8, word_vectors=vectors, random_state=1),
         "alpha 0": coterie.GSDMM(8, alpha=0.0, random_state=1),
