@@ -26,19 +26,20 @@ CASES: dict[str, tuple[Counts, Urn]] = {
 }
 
 
-def frequencies(counts: Counts, urn: Urn, key: int, with_gibbs: bool) -> Counter[tuple[int, ...]]:
+def frequencies(
+    counts: Counts, urn: Urn, key: int, n: int, with_gibbs: bool
+) -> Counter[tuple[int, ...]]:
     n_seeds = urn.seeds.weight.size
     now = from_labels(counts, urn, np.full(counts.n_docs, n_seeds, np.int32)).assignment
     chain = BACKEND.open(counts, urn, now)
     seen: Counter[tuple[int, ...]] = Counter()
-    for sweep in range(1, 6001):
-        if with_gibbs and sweep % 3 == 0:
+    for sweep in range(1, n + 1):
+        if with_gibbs:
             chain.sweep(key, sweep)
-        found = split_merge(counts, urn, chain.assignment(), key, sweep, 3, 2)
+        found = split_merge(counts, urn, chain.assignment(), key, sweep, 9, 2)
         if found is not None:
             chain.replace(found)
-        if sweep % 3 == 0:
-            seen[first_seen(chain.assignment().labels, n_seeds)] += 1
+        seen[first_seen(chain.assignment().labels, n_seeds)] += 1
     return seen
 
 
@@ -47,7 +48,7 @@ def frequencies(counts: Counts, urn: Urn, key: int, with_gibbs: bool) -> Counter
 def test_frequencies_are_the_posterior(case: str) -> None:
     """Documents in seeds never move by a proposal, so sweeps are mixed in."""
     counts, urn = CASES[case]
-    seen = sum((frequencies(counts, urn, moved(key), True) for key in (1, 2)), Counter())
+    seen = sum((frequencies(counts, urn, moved(key), 1200, True) for key in (1, 2)), Counter())
     assert fit(seen, posterior(counts, urn)) > LUCK
 
 
@@ -55,7 +56,7 @@ def test_frequencies_are_the_posterior(case: str) -> None:
 @pytest.mark.parametrize("case", ["finite", "process", "tied, process", "located finite"])
 def test_proposals_alone_draw_from_the_posterior(case: str) -> None:
     counts, urn = CASES[case]
-    seen = sum((frequencies(counts, urn, moved(key), False) for key in (3, 4)), Counter())
+    seen = sum((frequencies(counts, urn, moved(key), 2400, False) for key in (3, 4)), Counter())
     exact = posterior(counts, urn)
     assert fit(seen, exact) > LUCK
     wrong = {"beta": np.asarray(urn.words.beta) * 1.5}
