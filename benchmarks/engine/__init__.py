@@ -7,6 +7,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (
+    alphas,
     flat,
     front_door,
     kmeans,
@@ -29,6 +30,7 @@ _modules = (
     quality,
     mixing,
     outliers,
+    alphas,
     front_door,
     vectors,
     levels,
