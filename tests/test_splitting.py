@@ -1,6 +1,7 @@
 """Split and merge steps keep the posterior, and get a chain out of a mode it would stay in."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,3 +98,21 @@ def test_where_there_is_no_joint_nothing_is_proposed() -> None:
     assert not splitting.can_propose(urns.finite(3, 0.0, URNS["finite"].words.beta))
     assert not splitting.can_propose(urns.changed(URNS["finite"], burst=0.0))
     assert not splitting.can_propose(promoted(URNS["finite"], 0.3, "abc"))
+
+
+def test_proposals_end_when_enough_documents_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proposal takes as long as its clusters are large, so many of them must not take for ever."""
+    tried: list[int] = []
+    propose = splitting.kernel.propose
+
+    def counted(*given: Any) -> Any:
+        tried.append(int(given[4]))
+        return propose(*given)
+
+    monkeypatch.setattr(splitting.kernel, "propose", counted)
+    monkeypatch.setattr(splitting, "VISITS", (60, 1))
+    counts, urn = CASES["finite"]
+    now = from_labels(counts, urn, np.zeros(counts.n_docs, np.int32)).assignment
+    split_merge(counts, urn, now, 5, 1, 1000, 2)
+    assert 5 <= len(tried) < 100
+    assert tried == list(range(len(tried)))
