@@ -24,6 +24,7 @@ DOCUMENTED = [
     "coterie._memory",
     "coterie._sentence",
     "coterie.cli.words",
+    "coterie.datasets",
     "coterie.embedders",
     "coterie.embedders._prepare",
     "coterie.embeddings",
