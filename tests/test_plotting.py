@@ -169,5 +169,10 @@ def test_pyplot_is_left_alone(groups: coterie.Clustering, monkeypatch: pytest.Mo
     groups.plot("sizes")._repr_png_()
 
 
+def test_the_colours_are_those_of_the_report() -> None:
+    assert plotting._palette()[0] == "#3d77ad"
+    assert len(set(plotting._palette())) == 6
+
+
 def test_examples() -> None:
     assert doctest.testmod(plotting).failed == 0

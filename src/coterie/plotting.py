@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import os
-from functools import partial
+import re
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +123,15 @@ def _tones(groups: Clustering) -> list[str]:
     """The colour of each cluster on the map of the report."""
     places = layout.positions(layout.hellinger(groups.model.counted), groups.model.frozen.size)
     placed: Any = [{"id": k, "x": x, "y": y} for k, (x, y) in enumerate(places.tolist())]
-    tone = drawing.tone_of(placed)
-    return [html._COLOURS[tone[k]] for k in range(groups.n_clusters)]
+    tone, colours = drawing.tone_of(placed), _palette()
+    return [colours[tone[k]] for k in range(groups.n_clusters)]
+
+
+@cache
+def _palette() -> list[str]:
+    """The colours of the report, from the light half of its style sheet."""
+    style = (files("coterie.report") / "static" / "report.css").read_text(encoding="utf-8")
+    return re.findall(r"--t\d: (#\w{6});", style)[: drawing.TONES]
 
 
 def _name(name: str, most: int = 34) -> str:
