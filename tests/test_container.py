@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from test_docs import shown_help
 
 ROOT = Path(__file__).resolve().parents[1]
 if not (ROOT / "Dockerfile").is_file():
@@ -85,18 +86,12 @@ def test_the_entry_point_is_our_command() -> None:
     assert "coterie" in PROJECT["scripts"]
 
 
-def test_the_commands_that_warm_it_up_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from coterie.cli import main
-
-    monkeypatch.chdir(tmp_path)
+def test_the_commands_that_warm_it_up_are_there() -> None:
     warm = next(rest for rest in of("RUN") if "coterie fit" in rest)
     commands = [shlex.split(part) for part in warm.split(" && ")]
-    python = next(words for words in commands if words[0] == "python")
-    exec(python[2])
+    assert any("datasets.tickets" in words[-1] for words in commands if words[0] == "python")
     ours = [words[1:] for words in commands if words[0] == "coterie"]
     assert [words[0] for words in ours] == ["fit", "fit", "predict"]
-    for words in ours:
-        assert main(words) == 0, capsys.readouterr().err
-    assert (tmp_path / "predicted.csv").is_file()
+    for command, *words in ours:
+        options = {word for word in words if word.startswith("-")}
+        assert options <= set(re.findall(r"(?<!\S)--?[a-z][\w-]*", shown_help(command)))
