@@ -233,7 +233,7 @@ def _over(groups: Clustering, ax: Any, tones: list[str], column: str, every: str
         ax.plot(at, share[k], color=_PALE, linewidth=0.7, alpha=0.7)
     ends = _apart(share[named, -1], 0.055 * max(float(share.max()), 1e-9))
     for k, end in zip(named, ends.tolist(), strict=True):
-        ax.plot(at, share[k], color=tones[k], linewidth=1.8)
+        ax.plot(at, share[k], color=tones[k], linewidth=1.8, marker="o" * (len(periods) == 1))
         name = _name(groups.names[k], 26)
         how = _said(name, color=tones[k])
         ax.annotate(
@@ -243,7 +243,7 @@ def _over(groups: Clustering, ax: Any, tones: list[str], column: str, every: str
     ax.set_xticks(at[::step], [str(period) for period in periods[::step]])
     ax.set_xlim(0, max(len(periods) - 1, 1))
     ax.set_ylim(0, None)
-    ax.set_ylabel(f"% of the texts of a {found.every}", fontsize=POINTS, color=_INK)
+    ax.set_ylabel(f"% of the texts in each {found.every}", fontsize=POINTS, color=_INK)
     _plain(ax, axis="y")
 
 
