@@ -36,6 +36,7 @@ DOCUMENTED = [
     "coterie.grouping",
     "coterie.loading",
     "coterie.metrics",
+    "coterie.plotting",
     "coterie.report.clean",
     "coterie.report.charts",
     "coterie.report.layout",

@@ -1,6 +1,5 @@
 """Figures: each kind shows what it promises, files are the same every time, errors are sentences."""
 
-import doctest
 import io
 import pickle
 import sys
@@ -172,7 +171,3 @@ def test_pyplot_is_left_alone(groups: coterie.Clustering, monkeypatch: pytest.Mo
 def test_the_colours_are_those_of_the_report() -> None:
     assert plotting._palette()[0] == "#3d77ad"
     assert len(set(plotting._palette())) == 6
-
-
-def test_examples() -> None:
-    assert doctest.testmod(plotting).failed == 0
