@@ -71,6 +71,15 @@ def test_the_labels_and_ids_are_those_of_the_cpu(name: str, scan: str, emulated:
         np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
 
 
+def test_a_run_may_begin_with_a_sample(emulated: Any) -> None:
+    """As large corpora do: the sample's own run must ask for a sampler that is there."""
+    counts, urn = corpus("finite"), URNS["finite"]
+    plan = Plan(3, "sample", 7, BLOCKED)
+    done = sampler.run(counts, urn, plan, emulated)
+    assert (done.assignment.labels >= 0).all()
+    assert len(done.trace) == 3
+
+
 @pytest.mark.parametrize("products", [0, 8])
 @pytest.mark.parametrize("narrow", [256, 0])
 @pytest.mark.parametrize(

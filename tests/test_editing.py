@@ -218,6 +218,25 @@ def test_names_from_a_function(groups: Clustering) -> None:
     assert groups.names == before
 
 
+def test_the_cluster_of_outliers_keeps_its_part(tmp_path: Path) -> None:
+    """Under another name, after undo and after saving; a function that makes names is not asked."""
+    odd = ["qwpo zxmn", "asdf ghjk vbnm", "yuio hjkl", "mnbv lkjh poiu"]
+    found = coterie.cluster(
+        TEXTS + odd, outliers="own", embedder=None, stop_words=None, levels=False
+    )
+    assert found.apart in found.names
+    k = found.names.index(found.apart)
+    found.name_with(lambda words, typical: f"about {words[0]}")
+    assert found.names[k] == found.apart
+    before = found.apart
+    found.rename(k, "Noise")
+    assert found.apart == "Noise"
+    found.save(tmp_path / "m")
+    assert coterie.load(tmp_path / "m").apart == "Noise"
+    found.undo()
+    assert found.apart == before == found.names[k]
+
+
 @pytest.mark.parametrize(
     ("edit", "said"),
     [

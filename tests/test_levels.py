@@ -241,6 +241,32 @@ def test_a_model_of_ones_own_has_levels_too() -> None:
     assert found.at(3).n_clusters == 3
 
 
+@pytest.mark.parametrize("what", ["related words", "alpha 0", "too many"])
+def test_what_cannot_be_joined_is_refused(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = {"parcel": [0.0, 1.0], "courier": [1.0, 1.0], "oven": [2.0, 1.0], "pan": [3.0, 1.0]}
+    model = {
+        "related words": coterie.GPUDMM(8, word_vectors=vectors, random_state=1),
+        "alpha 0": coterie.GSDMM(8, alpha=0.0, random_state=1),
+        "too many": coterie.GSDMM(8, random_state=1),
+    }[what]
+    if what == "too many":
+        monkeypatch.setattr(merging, "MOST", 4)
+    found = coterie.cluster(TEXTS, model=model)
+    n = int(found.finest.max()) + 1
+    assert n > 4
+    with pytest.raises(InvalidInput, match="cannot be joined"):
+        found.at(3)
+
+
+def test_nothing_is_compared_after_a_stop_or_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "find", lambda *given, **more: pytest.fail("compared"))
+    given = dict(embedder=None, beta=0.05)
+    stopped = coterie.cluster(TEXTS, callbacks=[lambda event: event.record.sweep >= 2], **given)
+    assert len(stopped.trace) == 2
+    short = coterie.cluster(TEXTS, max_time=1e-6, **given)
+    assert np.isnan(short.cluster_trust).all()
+
+
 def test_trust_is_what_two_groups_have_in_common() -> None:
     one = np.array([0, 0, 0, 0, 1, 1])
     assert levels._overlap(one, np.array([5, 5, 5, 5, 7, 7])).tolist() == [1.0] * 6

@@ -166,7 +166,8 @@ def test_a_loaded_model_scores_its_own_texts_no_second_time(
     groups: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     groups.save(tmp_path / "m")
-    monkeypatch.setattr("coterie.fitting.row_values", None)
     again = coterie.load(tmp_path / "m")
+    monkeypatch.setattr("coterie.unusual.of_fit", None)
     np.testing.assert_array_equal(again.outlier_score, groups.outlier_score)
+    monkeypatch.undo()
     assert again.drift(TEXTS) == groups.drift(TEXTS)

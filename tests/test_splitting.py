@@ -1,6 +1,7 @@
 """Split and merge steps keep the posterior, and get a chain out of a mode it would stay in."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,19 +27,20 @@ CASES: dict[str, tuple[Counts, Urn]] = {
 }
 
 
-def frequencies(counts: Counts, urn: Urn, key: int, with_gibbs: bool) -> Counter[tuple[int, ...]]:
+def frequencies(
+    counts: Counts, urn: Urn, key: int, n: int, with_gibbs: bool
+) -> Counter[tuple[int, ...]]:
     n_seeds = urn.seeds.weight.size
     now = from_labels(counts, urn, np.full(counts.n_docs, n_seeds, np.int32)).assignment
     chain = BACKEND.open(counts, urn, now)
     seen: Counter[tuple[int, ...]] = Counter()
-    for sweep in range(1, 6001):
-        if with_gibbs and sweep % 3 == 0:
+    for sweep in range(1, n + 1):
+        if with_gibbs:
             chain.sweep(key, sweep)
-        found = split_merge(counts, urn, chain.assignment(), key, sweep, 3, 2)
+        found = split_merge(counts, urn, chain.assignment(), key, sweep, 9, 2)
         if found is not None:
             chain.replace(found)
-        if sweep % 3 == 0:
-            seen[first_seen(chain.assignment().labels, n_seeds)] += 1
+        seen[first_seen(chain.assignment().labels, n_seeds)] += 1
     return seen
 
 
@@ -47,7 +49,7 @@ def frequencies(counts: Counts, urn: Urn, key: int, with_gibbs: bool) -> Counter
 def test_frequencies_are_the_posterior(case: str) -> None:
     """Documents in seeds never move by a proposal, so sweeps are mixed in."""
     counts, urn = CASES[case]
-    seen = sum((frequencies(counts, urn, moved(key), True) for key in (1, 2)), Counter())
+    seen = sum((frequencies(counts, urn, moved(key), 1200, True) for key in (1, 2)), Counter())
     assert fit(seen, posterior(counts, urn)) > LUCK
 
 
@@ -55,7 +57,7 @@ def test_frequencies_are_the_posterior(case: str) -> None:
 @pytest.mark.parametrize("case", ["finite", "process", "tied, process", "located finite"])
 def test_proposals_alone_draw_from_the_posterior(case: str) -> None:
     counts, urn = CASES[case]
-    seen = sum((frequencies(counts, urn, moved(key), False) for key in (3, 4)), Counter())
+    seen = sum((frequencies(counts, urn, moved(key), 2400, False) for key in (3, 4)), Counter())
     exact = posterior(counts, urn)
     assert fit(seen, exact) > LUCK
     wrong = {"beta": np.asarray(urn.words.beta) * 1.5}
@@ -96,3 +98,21 @@ def test_where_there_is_no_joint_nothing_is_proposed() -> None:
     assert not splitting.can_propose(urns.finite(3, 0.0, URNS["finite"].words.beta))
     assert not splitting.can_propose(urns.changed(URNS["finite"], burst=0.0))
     assert not splitting.can_propose(promoted(URNS["finite"], 0.3, "abc"))
+
+
+def test_proposals_end_when_enough_documents_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proposal takes as long as its clusters are large, so many of them must not take for ever."""
+    tried: list[int] = []
+    propose = splitting.kernel.propose
+
+    def counted(*given: Any) -> Any:
+        tried.append(int(given[4]))
+        return propose(*given)
+
+    monkeypatch.setattr(splitting.kernel, "propose", counted)
+    monkeypatch.setattr(splitting, "VISITS", (60, 1))
+    counts, urn = CASES["finite"]
+    now = from_labels(counts, urn, np.zeros(counts.n_docs, np.int32)).assignment
+    split_merge(counts, urn, now, 5, 1, 1000, 2)
+    assert 5 <= len(tried) < 100
+    assert tried == list(range(len(tried)))

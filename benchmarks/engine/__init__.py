@@ -1,4 +1,4 @@
-"""What coterie itself costs and finds: speed, memory, scale, threads, quality, mixing, outliers.
+"""What coterie itself costs and finds: speed, memory, scale, threads, quality, mixing, moves, outliers.
 
 Each module has `run`, `table` and `claims`; `page.md` says how each is measured."""
 
@@ -7,12 +7,15 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (
+    alphas,
     flat,
     front_door,
     kmeans,
+    level_times,
     levels,
     memory,
     mixing,
+    moves,
     outliers,
     quality,
     scale,
@@ -28,9 +31,12 @@ _modules = (
     quality,
     mixing,
     outliers,
+    alphas,
     front_door,
     vectors,
     levels,
+    level_times,
+    moves,
     threads,
     flat,
     kmeans,

@@ -45,7 +45,7 @@ def run(options: Options) -> Rows:
     return results.rows
 
 
-def _labelled(name: str) -> tuple[list[str], list[str]]:
+def labelled(name: str) -> tuple[list[str], list[str]]:
     rows = [row for row in texts_of(name) if row["label"] and len(row.get("labels", ())) < 2]
     return [row["text"] for row in rows], [str(row["label"]) for row in rows]
 
@@ -53,7 +53,7 @@ def _labelled(name: str) -> tuple[list[str], list[str]]:
 def _levels(name: str) -> Row:
     import coterie
 
-    texts, classes = _labelled(name)
+    texts, classes = labelled(name)
     k = len(set(classes))
     row: Row = {"classes": k}
     ways: dict[str, dict[str, Any]] = {

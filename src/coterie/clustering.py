@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _records, _sentence, fitting, io, metrics, naming, nesting, unusual
+from coterie import _records, io, keeping, metrics, naming, nesting, unusual
 from coterie._disk import write_atomically
-from coterie._pack import damaged
 from coterie._sentence import counted
 from coterie.counts import Corpus
 from coterie.describing import most_typical
 from coterie.errors import InvalidInput
+from coterie.keeping import Setting
 from coterie.levels import DOUBT, Level
-from coterie.locating import Embedding, restored
+from coterie.locating import Embedding
 from coterie.model import Model
 from coterie.report.clean import printable
 from coterie.sampler import Stop
@@ -31,28 +31,10 @@ from coterie.trace import Trace
 from coterie.using import Uses
 
 ADDED = ("cluster", "name", "probability", "outlier_score", "trust")  # columns of the table
-ROW_VALUES = ("outlier_score", "typicality", "length", "weight")  # computed once and saved
 N_WORDS, N_EXAMPLES = 10, 3
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
-
-
-class Setting(NamedTuple):
-    """A setting that was used, and why."""
-
-    name: str
-    value: str
-    why: str
-
-    @property
-    def sentence(self) -> str:
-        """The setting in words."""
-        after = {
-            "maximum clusters": f"at most {self.value} clusters",
-            "sweeps": f"{self.value} sweeps",
-        }
-        return after.get(self.name, f"{self.name} {self.value}")
 
 
 class Explanation(NamedTuple):
@@ -386,7 +368,7 @@ class Clustering(Uses):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything to a folder that `coterie.load` opens. It contains no code and no pickle."""
-        io.save(path, self._saved())
+        io.save(path, keeping.saved(self))
 
     def summary(self) -> str:
         """Describe the result in a few sentences."""
@@ -440,105 +422,13 @@ class Clustering(Uses):
         lengths = self.corpus.counts.length
         return most_typical(self._per_document, typical, lengths, self.n_clusters)
 
-    @cached_property
-    def _row_values(self) -> dict[str, npt.NDArray[Any]]:
-        """What is computed for each row, on first use."""
-        return fitting.row_values(self.model, self.corpus, self._per_document, self.promoting)
-
-    @property
-    def _of_levels(self) -> dict[str, npt.NDArray[Any]]:
-        kept = {"finest": self.finest, "trust": self.trust}
-        return {name: values for name, values in kept.items() if values is not None}
-
-    def _saved(self) -> io.Saved:
-        return io.Saved(
-            estimator="Clustering",
-            parameters={},
-            fitted={
-                "converged": self.converged,
-                "stop_reason": self.reason,
-                "n_features_in": self.model.urn.words.beta.size,
-                "learnt_from": "texts",
-                "vectorizer": self.vectorizer.to_dict(),
-                "notes": [_sentence.to_json(note) for note in self.notes],
-                "settings": [list(s) for s in self.settings],
-                "agreement": self.agreement,
-                "levels": [list(level) for level in self.level_rows],
-                "key": self.key,
-                "outlier_share": self.outlier_share,
-                "apart": self.apart,
-                "seconds": self.seconds,
-                "created": self.created,
-                "fingerprint": self.fingerprint,
-                "names": list(self.names),
-                "edits": self.edits,
-                "column": self.rows.saved_column,
-                "ids": self.rows.id_column,
-                "embedder": None if self.embedding is None else self.embedding.identity,
-            },
-            model=self.model,
-            per_row={"labels": self.labels, **self._row_values, **self._of_levels},
-            trace=self.trace,
-            documents=self.rows.to_parquet(),
-            corpus=self.corpus,
-            promoting=self.promoting,
-        )
-
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:
     """Rebuild a clustering from the contents of a folder."""
-    fitted, documents = saved.fitted, folder / io.DOCUMENTS
-    if saved.documents is None or saved.corpus is None:
-        raise damaged(documents, "it is missing")
-    column, ids, n_rows = fitted.get("column"), fitted.get("ids"), saved.per_row["labels"].size
-    try:
-        rows = readers.from_parquet(saved.documents, column, ids, n_rows)
-    except ValueError as error:
-        raise damaged(documents, str(error).rstrip(".")) from None
-    try:
-        made = Clustering(
-            rows=rows,
-            vectorizer=Vectorizer.from_dict(fitted.get("vectorizer"), saved.model.words or []),
-            model=saved.model,
-            labels=saved.per_row["labels"],
-            trace=saved.trace,
-            notes=[_sentence.from_json(note) for note in fitted["notes"]],
-            settings=[Setting(*map(str, setting)) for setting in fitted["settings"]],
-            agreement=float(fitted["agreement"]),
-            converged=fitted["converged"],
-            reason=fitted["stop_reason"],
-            seconds=float(fitted["seconds"]),
-            corpus=saved.corpus,
-            promoting=saved.promoting,
-            embedding=restored(saved.model.mean, fitted.get("embedder")),
-            finest=saved.per_row.get("finest"),
-            trust=saved.per_row.get("trust"),
-            level_rows=_levels_from(fitted.get("levels", [])),
-            key=int(fitted.get("key", 0)) % 2**64,
-            outlier_share=_share_from(fitted.get("outlier_share")),
-            apart=str(fitted.get("apart", "")),
-            created=str(fitted.get("created", "")),
-            edits=[str(said) for said in list(fitted.get("edits", []))],
-            given_names=naming.checked(fitted.get("names"), saved.model.n_clusters),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
-    values = {name: saved.per_row.get(name) for name in ROW_VALUES}
-    if all(value is not None for value in values.values()):
-        made.__dict__["_row_values"] = (
-            values  # not computed again, which takes a pass over all texts
-        )
+    made = Clustering(**keeping.fields(saved, folder))
+    if "finest" in saved.per_row:  # not measured again, which takes a pass over all texts
+        made.__dict__["outlier_score"] = saved.per_row["outlier_score"]
     return made
-
-
-def _share_from(share: Any) -> float | None:
-    """The share of outliers in a saved file."""
-    return None if share is None else float(share)
-
-
-def _levels_from(rows: Any) -> list[Level]:
-    """The levels in a saved file."""
-    return [Level(int(n), float(joint), float(agreement)) for n, joint, agreement in rows]
 
 
 def _texts(texts: Any) -> list[str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from coterie import fitting
 from coterie._sentence import Name, Sentence, counted, example, parameter
-from coterie.clustering import Setting
 from coterie.embedders import Embedder
+from coterie.keeping import Setting
 from coterie.sampler import Run
 from coterie.seeds import EncodedSeeds
 from coterie.urns import NO_CAP

@@ -21,6 +21,11 @@ from coterie.urns import NO_CAP, Urn, has_joint, is_located
 SHARE, FEWEST = 20, 20  # proposals per sweep: one for so many short documents, and at least so many
 SHORT = 10  # distinct words; longer documents are proposed less often, for the same time
 SCANS = 3
+VISITS = (
+    10_000_000,
+    4,
+)  # documents drawn after a sweep: at most so many, or so many times all of them
+LOOKS = 500  # documents whose label is looked up in the time in which one is drawn
 
 
 class Work(NamedTuple):
@@ -33,6 +38,7 @@ class Work(NamedTuple):
     mass: npt.NDArray[np.int64]  # (2,)
     sums: npt.NDArray[np.float64]  # (2, dimensions)
     seen: npt.NDArray[np.int8]  # (words,)
+    visits: npt.NDArray[np.int64]  # (1,) documents drawn so far
 
 
 class SplitMerge:
@@ -79,7 +85,7 @@ def can_propose(urn: Urn) -> bool:
 def split_merge(
     counts: Counts, urn: Urn, now: Assignment, key: int, sweep: int, proposals: int, scans: int
 ) -> Assignment | None:
-    """Make so many proposals; None if all were refused."""
+    """Make so many proposals, or fewer if they take too long; None if all were refused."""
     most = counts.n_docs + urn.seeds.weight.size
     room = most if urn.sizes.cap == NO_CAP else min(most, urn.sizes.cap)
     width = max(now.id.size, room)
@@ -87,7 +93,10 @@ def split_merge(
     docs_in = np.bincount(z, minlength=width)
     work = _work(counts, urn)
     n_open, accepted = int(now.open_slots.size), 0
+    allowed = max(VISITS[0], VISITS[1] * counts.n_docs)
     for number in range(proposals):
+        if work.visits[0] + number * (counts.n_docs // LOOKS) > allowed:
+            break
         change = kernel.propose(
             counts, urn, np.uint64(key), sweep, number, scans, z, docs_in, n_open, work
         )
@@ -123,4 +132,5 @@ def _work(counts: Counts, urn: Urn) -> Work:
         mass=np.zeros(2, np.int64),
         sums=np.zeros((2, n_dimensions)),
         seen=np.full(counts.n_words, -1, np.int8),
+        visits=np.zeros(1, np.int64),
     )

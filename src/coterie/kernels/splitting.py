@@ -27,7 +27,7 @@ def propose(counts, urn, key, sweep, number, scans, z, docs_in, n_open, work):
     """One proposal; returns the change in the number of clusters: 1, -1, or 0 if it was refused.
 
     `z` are slots, `docs_in` how many documents each has. `work` is scratch: members, side, words (two
-    rows, all 0), total, mass, sums, seen (all -1).
+    rows, all 0), total, mass, sums, seen (all -1), visits.
     """
     state = fold(address(key, sweep, number), DRAW_SPLIT)
     n_docs, n_seeds = z.size, urn.seeds.weight.size
@@ -42,6 +42,7 @@ def propose(counts, urn, key, sweep, number, scans, z, docs_in, n_open, work):
     if other < n_seeds:
         return 0
     n = _gather(z, home, other, i, j, work.members)
+    work.visits[0] += n * (scans + 1)
     _clear_sums(work)
     _add(counts, i, 0, 1, work)
     _add(counts, j, 1, 1, work)
