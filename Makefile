@@ -22,7 +22,7 @@ KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py
 # Seeds that `make test-seeds` uses instead of those in the tests.
 SEEDS ?= $(shell seq 1 50)
 
-.PHONY: help install check fix test test-bench test-bounds test-cuda test-dask test-lowest test-seeds fuzz bench demo docs build clean
+.PHONY: help install check fix test test-bench test-bounds test-cuda test-dask test-lowest test-seeds fuzz bench demo docs screenshots outputs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -81,6 +81,12 @@ docs: $(DOCS) ## build the documentation in site/ (static pages that work offlin
 	rm -rf site
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -d .cache/docs docs site
 	$(BIN)/python tools/check_site.py site
+
+screenshots: $(DEV) ## make the pictures of the documentation (needs chromium and chromedriver)
+	$(BIN)/python tools/screenshots.py
+
+outputs: $(DEV) ## write what the code of the tutorials prints below it
+	$(BIN)/python tools/outputs.py
 
 build: $(DEV) ## build wheel and sdist in dist/, then test the wheel in an empty environment
 	rm -rf dist

@@ -37,6 +37,7 @@ _WHERE = {
     "cluster": "coterie.grouping",
     "load": "coterie.loading",
     "word_beta": "coterie.urns",
+    "datasets": "coterie",
     "errors": "coterie",
     "metrics": "coterie",
 }
@@ -53,6 +54,7 @@ __all__ = [
     "Tokenizer",
     "__version__",
     "cluster",
+    "datasets",
     "errors",
     "load",
     "metrics",

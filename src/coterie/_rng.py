@@ -70,6 +70,7 @@ DRAW_TREE = 2**32
 DRAW_STEP = 2**33
 DRAW_SCAN = 2**40
 DRAW_SPLIT = 2**40 + 1
+DRAW_WRITE = 2**40 + 2
 
 DRAWS = (
     Draws(DRAW_TRY, 64, "gibbs: two numbers for each try of the envelope; start: the first labels"),
@@ -86,6 +87,7 @@ DRAWS = (
         "split and merge: a proposal (its number in the place of the document), which"
         " folds the draws of its scans in after this",
     ),
+    Draws(DRAW_WRITE, 1, "datasets: a choice, with its number in the place of the sweep"),
 )
 STEP_ENTRY, STEP_ACCEPT = 65, 66
 STEP_DRAWS = (

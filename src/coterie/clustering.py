@@ -347,11 +347,24 @@ class Clustering(Uses):
         write_atomically(target, html.render(made).encode("utf-8", "replace"))
         return target
 
-    def plot(self) -> Any:
-        """Draw the clusters by size and distance; shown in a notebook, or written with `.save(path)`."""
-        from coterie.report import data, html
+    def plot(
+        self,
+        kind: str | None = None,
+        column: str | None = None,
+        *,
+        every: str | None = None,
+        ax: Any = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> Any:
+        """Draw a figure: "map", "sizes", "tree", or "over" a column with times, as a matplotlib Figure.
 
-        return html.Picture(html.render_map(data.page(self, None)))
+        `path` writes it to a .png, .pdf or .svg file, `ax` draws into axes of your own, and `every` is
+        the period of "over". Without a kind, the report's map is returned as an SVG picture, which needs
+        no matplotlib: shown in a notebook, or written with `.save(path)`.
+        """
+        from coterie import plotting
+
+        return plotting.draw(self, kind, column, every, ax, path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything to a folder that `coterie.load` opens. It contains no code and no pickle."""
