@@ -19,6 +19,7 @@ from coterie.cli.options import (
     Json,
     Model,
     Quiet,
+    Show,
     Text,
 )
 from coterie.cli.pointing import PointingGroup
@@ -215,6 +216,7 @@ def fit(
             help="Show the groups over time, by a column with dates, and what is new, growing or gone.",
         ),
     ] = None,
+    show: Show = None,
     per_group: Annotated[
         bool,
         typer.Option(
@@ -250,6 +252,7 @@ def fit(
             per_group=per_group,
             by=by or [],
             over=over,
+            show=show or [],
             options={
                 "text": text,
                 "id": id,
@@ -412,6 +415,7 @@ def report(
         str | None,
         typer.Option(metavar="COLUMN", help="Show the clusters over this column of times."),
     ] = None,
+    show: Show = None,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
@@ -420,7 +424,8 @@ def report(
     with errors_in_words(debug):
         from coterie.cli import saved
 
-        saved.report(model, out, texts=texts, by=by or [], over=over, quiet=quiet, force=force)
+        by, show = by or [], show or []
+        saved.report(model, out, texts=texts, by=by, over=over, show=show, quiet=quiet, force=force)
 
 
 @app.command(help=COMMANDS["demo"])

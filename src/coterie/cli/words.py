@@ -26,6 +26,7 @@ _OPTIONS = {
     "language": ("--language", "CODE"),
     "by": ("--by", "COLUMN"),
     "over": ("--over", "COLUMN"),
+    "columns": ("--show", "COLUMN"),
     "stop_words": ("--stop-words", "FILE"),
     "min_df": ("--min-df", "N"),
     "max_df": ("--max-df", "N"),

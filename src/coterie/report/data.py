@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from coterie._sentence import counted
+from coterie._sentence import counted, parameter
 from coterie._version import __version__
+from coterie.errors import InvalidInput
 from coterie.levels import DOUBT
 from coterie.report import layout
 from coterie.report.charts import charts_of
-from coterie.report.cuts import dial_of
+from coterie.report.cuts import MOST_LEAVES, dial_of, n_finest
 from coterie.report.schema import Cluster, Example, Outlier, Part, Report, Seed
-from coterie.report.texts import texts_of
+from coterie.report.texts import chosen_columns, texts_of
+from coterie.report.trends import trend_of
 
 MOST_CHARS = 400  # of a text shown
 N_WORDS, N_HIGHLIGHTED, N_EXAMPLES, N_OUTLIERS = 10, 60, 3, 200
@@ -62,7 +64,9 @@ def page(groups: Any, title: str | None = None) -> Report:
         "outliers": _outliers(groups, scores),
         "texts": None,
         "dial": None,
+        "no_dial": "",
         "charts": [],
+        "trend": None,
         "seeds": [],
     }
 
@@ -74,22 +78,42 @@ def whole(
     with_texts: bool = True,
     by: Sequence[str] | str | None = None,
     over: str | None = None,
+    columns: Sequence[str] | str | None = None,
 ) -> Report:
     """As `page`, with all texts, levels and breakdowns; without texts, no text is in it at all."""
-    charts = charts_of(groups, by, over)  # refuses wrong columns before the work starts
+    beside = chosen_columns(groups.rows, columns)  # refuses wrong columns before the work starts
+    if beside and not with_texts:
+        raise InvalidInput(
+            parameter("columns")
+            + " are shown beside the texts, but this page is to have no texts. Leave one of the two out."
+        )
+    charts = charts_of(groups, by, over)
     made = page(groups, title)
     made["charts"] = charts
     made["seeds"] = _seeds(groups)
     dial = dial_of(groups)
     made["dial"] = None if dial is None else dial[0]
-    order = None if dial is None else dial[1]
-    made["texts"] = texts_of(groups, made["clusters"], order, with_texts)
+    made["no_dial"] = _no_dial(n_finest(groups))
+    order = None if dial is None else dial[1].order
+    made["texts"] = texts_of(groups, made["clusters"], order, with_texts, beside)
+    if over is not None:
+        made["trend"] = trend_of(groups, over, dial)
     if not with_texts:
         for cluster in made["clusters"]:
             cluster["examples"] = []
         for outlier in made["outliers"]:
             outlier["text"] = ""
     return made
+
+
+def _no_dial(n_leaves: int) -> str:
+    """Why there is no dial, in a sentence, if readers would expect one."""
+    if n_leaves <= MOST_LEAVES:
+        return ""
+    return (
+        f"There is no dial here: it takes at most {MOST_LEAVES:,} finest clusters, and these texts have"
+        f" {n_leaves:,}. For another number of clusters, cluster the texts again with n_clusters."
+    )
 
 
 def _seeds(groups: Any) -> list[Seed]:

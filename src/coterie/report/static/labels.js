@@ -1,0 +1,60 @@
+// Labels on the map. Every group whose bubble has room for a few letters keeps that room for its own name, so that
+// no label of another group, larger or smaller, can take it.
+const LEAST_RADIUS = 19, LINE = 1.18, MOST_FREE = 30; // pixels, font sizes, labels of groups without room
+
+// items: { card, x, y, r } in pixels, the largest first. Returns { lines, x, y, font } and calls measure(text, font).
+function placeLabels(items, box, measure) {
+  const most = items[0]?.card.size ?? 1, taken = [], placed = [];
+  const kept = items.map(({ x, y, r }) => (r >= LEAST_RADIUS ? [x - 0.75 * r, y - 7, x + 0.75 * r, y + 7] : null));
+  const round = items.filter(({ r }) => r >= 8);
+  let free = 0;
+  items.forEach((item, i) => {
+    if (item.x < 0 || item.y < 0 || item.x > box.width || item.y > box.height) return;
+    if (!kept[i] && free >= MOST_FREE) return;
+    const font = 11 + 4 * Math.sqrt(item.card.size / most);
+    const others = kept.filter((own, j) => own && j > i);
+    const covers = ([left, top, right, bottom]) => round.some((other) => other !== item
+      && Math.hypot(other.x - Math.max(left, Math.min(other.x, right)), other.y - Math.max(top, Math.min(other.y, bottom))) < other.r - 3);
+    const hits = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+    for (const [lines, where, size] of tries(item, font, measure)) {
+      const half = Math.max(...lines.map((line) => measure(line, size))) / 2 + 3, high = (lines.length * LINE * size) / 2;
+      const x = Math.max(half, Math.min(item.x, box.width - half)), y = item.y + where * (item.r + high + 1);
+      const own = [x - half, y - high, x + half, y + high];
+      if (own[1] < 0 || own[3] > box.height || taken.some((b) => hits(own, b)) || others.some((b) => hits(own, b))) continue;
+      if (!kept[i] && covers(own)) continue; // a dot's name stands beside the bubbles, never on another one
+      taken.push(own);
+      placed.push({ id: item.card.id, lines, x, y, font: size });
+      free += !kept[i];
+      return;
+    }
+  });
+  return placed;
+}
+
+// Ways to write a name: in one line or several, in the bubble (0), below (1) or above it (-1); at last cut to its room.
+function* tries({ card, r }, font, measure) {
+  const parts = card.name.split(" · ").map((part) => shortened(part, 26)), words = shortened(card.name, 26).split(" ");
+  const whole = parts.length > 1 ? [parts.slice(0, 3), parts.slice(0, 2), parts.slice(0, 1)] : [[parts[0]], halves(words)];
+  if (whole.length === 2 && measure(parts[0], font) > 1.9 * r) whole.reverse();
+  for (const lines of whole) yield [lines, 0, font];
+  yield [halves(parts[0].split(" ")), 0, 10.5];
+  for (const where of [1, -1]) yield [[parts[0]], where, Math.min(font, 12)];
+  if (r < LEAST_RADIUS) return;
+  let says = parts[0];
+  while (says.length > 5 && measure(says, 10) > 1.5 * r - 6) says = shortened(says, says.length - 1);
+  yield [[says], 0, 10];
+}
+
+function halves(words) {
+  if (words.length < 2) return [words.join(" ")];
+  let best = 1, least = Infinity;
+  for (let i = 1; i < words.length; i++) {
+    const longer = Math.max(words.slice(0, i).join(" ").length, words.slice(i).join(" ").length);
+    if (longer < least) [best, least] = [i, longer];
+  }
+  return [words.slice(0, best).join(" "), words.slice(best).join(" ")];
+}
+
+function shortened(text, most) {
+  return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
+}
