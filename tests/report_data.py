@@ -109,6 +109,7 @@ def _texts(n_clusters: int, text: Any) -> dict[str, Any]:
         "text": [text(k) for k in cluster],
         "cluster": cluster,
         "leaf": [2 * k + i // 2 for k in range(n_clusters) for i in range(4)],
+        "id": "row",
         "columns": {},
         "sure": [99 - i for _ in range(n_clusters) for i in range(4)],
         "x": [300 * (k % 31) + 60 * i for k in range(n_clusters) for i in range(4)],
@@ -136,8 +137,9 @@ def _trend(n_clusters: int, odd: str) -> dict[str, Any]:
     return {
         "column": "day",
         "every": "month",
-        "parts": [odd, "2025-02", "2025-03"],
+        "parts": ["2025-01", "2025-02", odd],
         "totals": [4 * n_clusters, 0, 4 * n_clusters],
+        "recent": 2,
         "counts": [[1, 0, 3]] * n_clusters,
         "states": ["growing"] * n_clusters,
         "leaves": [[0, 2] if leaf % 2 else [2, 2] for leaf in range(n)],

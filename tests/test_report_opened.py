@@ -170,6 +170,7 @@ def test_chosen_columns_are_shown_searched_copied_and_saved(browser: Any, tmp_pa
 
     made = report(4)
     held = made["texts"]["text"]
+    made["texts"]["id"] = "ticket"
     made["texts"]["columns"] = {"channel": [f"=c{i}" for i in range(16)], "place": ["Köln", ""] * 8}
     shown_in(browser, tmp_path, made)
     folder = {"behavior": "allow", "downloadPath": str(tmp_path)}
@@ -190,11 +191,11 @@ def test_chosen_columns_are_shown_searched_copied_and_saved(browser: Any, tmp_pa
     wait(
         browser,
         "window.copied",
-        f"row\ttext\tprobability\tchannel\tplace\n6\t{held[6]}\t0.97\t'=c6\tKöln",
+        f"ticket\ttext\tprobability\tchannel\tplace\n6\t{held[6]}\t0.97\t'=c6\tKöln",
     )
     save.click()
     wait_for(tmp_path / "cluster-1.csv")
-    row = pl.read_csv(tmp_path / "cluster-1.csv", schema_overrides={"row": pl.String}).rows()
+    row = pl.read_csv(tmp_path / "cluster-1.csv", schema_overrides={"ticket": pl.String}).rows()
     assert row == [("6", held[6], 0.97, "'=c6", "Köln")]
     browser.find_element("css selector", "#search").send_keys("koln c14")  # of all clusters
     wait(browser, "$('#status').textContent", "1 of 4 clusters")
@@ -206,7 +207,7 @@ def test_cards_have_a_trend_that_follows_the_dial(browser: Any, tmp_path: Path) 
       return [...document.querySelectorAll('.card .spark')].map((e) => [e.dataset.state, e.textContent])"""
     rendered = js(browser, of)
     assert rendered == [
-        ["growing", "growing, 0.4% of the texts in plain, 1.2% in 2025-03"],
+        ["growing", "growing: 0.4% of the texts before plain, 1.2% since then"],
     ] * len(rendered)
     bars = js(browser, "return $('.card .spark path').getAttribute('d')")
     js(browser, "$('#more').click()")  # a card that the script built looks the same
@@ -216,7 +217,7 @@ def test_cards_have_a_trend_that_follows_the_dial(browser: Any, tmp_path: Path) 
         == bars
     )
     js(browser, "$('#fewer').click()")  # three are left: 59 clusters, and two
-    said = "steady, 48% of the texts in plain, 48% in 2025-03"
+    said = "steady: 48% of the texts before plain, 48% since then"
     assert js(browser, of)[0] == ["steady", said]
     js(browser, "const d = $('#dial'); d.value = d.max; d.dispatchEvent(new Event('input'))")
     wait(browser, "document.querySelectorAll('.card').length", 50)

@@ -231,10 +231,14 @@ def states(n: Ints, sizes: Ints) -> list[str]:
     return [str(one) for one in np.where(low > 1, rises, np.where(high < 1, falls, "steady"))]
 
 
+def first_recent(width: int) -> int:
+    """The first of so many periods that counts as recent."""
+    return max(1, width - max(1, round(RECENT * width))) if width > 1 else width
+
+
 def _recently(n: Ints, sizes: Ints) -> tuple[Ints, Ints, Floats, Floats, Floats]:
     """Texts before and in the recent periods, the ratio of their shares, and its interval."""
-    width = n.shape[1]
-    cut = max(1, width - max(1, round(RECENT * width))) if width > 1 else width
+    cut = first_recent(n.shape[1])
     before, recent = n[:, :cut].sum(axis=1), n[:, cut:].sum(axis=1)
     return before, recent, *relative(recent, sizes[cut:].sum(), before, sizes[:cut].sum())
 

@@ -252,13 +252,20 @@ def covering(known: Table, start: int, stop: int) -> list[str]:
         own = np.zeros(left.size, bool)
         own[text[place == i]] = True
         inside = np.bincount(place[(own & left)[text]], minlength=phrase.size)
-        around = _around(known, phrase, inside, int(i), taken)
+        around = _around(known, phrase, inside, value * inside, int(i), taken)
         chosen.append(around[0] if len(around) == 1 else known.names[phrase[i]])
         left &= ~own
     return around if len(chosen) == 1 else chosen
 
 
-def _around(known: Table, phrase: Labels, inside: Labels, i: int, taken: set[str]) -> list[str]:
+def _around(
+    known: Table,
+    phrase: Labels,
+    inside: Labels,
+    score: npt.NDArray[np.float64],
+    i: int,
+    taken: set[str],
+) -> list[str]:
     """The one or two phrases with word i that stand for it; the word itself if there are none."""
     word = known.names[phrase[i]]
     if len(_spelled(word)) > 1:
@@ -266,7 +273,7 @@ def _around(known: Table, phrase: Labels, inside: Labels, i: int, taken: set[str
     much, some = INSIDE
     often = np.flatnonzero(inside >= max(some * inside[i], 2))
     found: list[int] = []
-    for j in often[np.argsort(-known.worth[phrase[often]] * inside[often], kind="stable")]:
+    for j in often[np.argsort(-score[often], kind="stable")]:
         parts = _spelled(known.names[phrase[j]])
         shared = [_spelled(known.names[phrase[k]]) & parts for k in found]
         if _spelled(word) < parts and not taken & parts and all(len(s) == 1 for s in shared):

@@ -65,6 +65,7 @@ def _columns(texts: Texts, chars: int) -> dict[str, Any]:
     return {
         **texts,
         "chars": chars if any(len(text) > chars for text in texts["text"]) else 0,
+        "id": shorten(printable(texts["id"]), _ROW_CHARS),
         "row": [shorten(printable(row), _ROW_CHARS) for row in texts["row"]],
         "text": [printable(shorten(text, chars)) for text in texts["text"]],
         "columns": [

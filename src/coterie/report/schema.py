@@ -100,6 +100,7 @@ class Texts(TypedDict):
     cluster: list[int]
     leaf: list[int]  # its finest cluster, as in Dial
     sure: list[int]  # percent
+    id: str  # the name of the column with the ids; "row" if there is none
     columns: dict[str, list[str]]  # chosen columns of the user's table, by name; "": missing
     x: list[int]  # position on the map, in texts.SCALE parts of its width
     y: list[int]
@@ -154,6 +155,7 @@ class Trend(TypedDict):
     every: str  # the length of a period
     parts: list[str]  # the periods
     totals: list[int]  # texts in each period
+    recent: int  # the first period that counts as recent
     counts: list[list[int]]  # by cluster: its texts in each period
     states: list[str]  # by cluster: new, growing, shrinking, gone or steady
     leaves: list[list[int]]  # by finest cluster, as in Dial: period, texts, period, texts, ...

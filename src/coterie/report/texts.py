@@ -60,7 +60,12 @@ def texts_of(
         "cluster": cluster.tolist(),
         "leaf": leaf.tolist(),
         "sure": np.floor(100 * sure).astype(int).tolist(),
-        "columns": {str(name): _values(groups, name, rows) for name in columns},
+        "id": groups.rows.id_column or "row",
+        "columns": {
+            str(name): _values(groups, name, rows)
+            for name in columns
+            if name != groups.rows.id_column  # every text has its id anyway
+        },
         "x": place[:, 0].tolist(),
         "y": place[:, 1].tolist(),
     }

@@ -21,6 +21,7 @@ def trend_of(groups: Any, over: str, dial: tuple[Dial, Shown] | None) -> Trend:
         "every": found.every,
         "parts": found.names,
         "totals": totals.tolist(),
+        "recent": breakdown.first_recent(width),
         "counts": counts.tolist(),
         "states": breakdown.states(counts, totals),
         "leaves": [],

@@ -163,7 +163,7 @@ def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
             "row": shorten(row["row"], ROW_CHARS),
             "text": shorten(row["text"], TEXT_CHARS),
             "value": row["score"] if math.isfinite(row["score"]) else 0.0,
-            "score": f"{row['score']:.2f}" if math.isfinite(row["score"]) else "–",
+            "score": f"{row['score']:.4f}" if math.isfinite(row["score"]) else "–",
             "cluster": row["cluster"] if row["cluster"] in known else None,
         }
         for row in rows
@@ -253,10 +253,15 @@ def _card(cluster: Cluster, tone: int, trend: Trend | None) -> Card:
 
 def _spark(trend: Trend, k: int) -> Spark:
     """A cluster's share of the texts of each period; trend.js has the same words and bars."""
-    share = [n / max(of, 1) for n, of in zip(trend["counts"][k], trend["totals"], strict=True)]
-    said = f"{trend['states'][k]}, {percent(share[0])} of the texts in {trend['parts'][0]}"
-    if len(share) > 1:
-        said += f", {percent(share[-1])} in {trend['parts'][-1]}"
+    counts, totals, cut = trend["counts"][k], trend["totals"], trend["recent"]
+    share = [n / max(of, 1) for n, of in zip(counts, totals, strict=True)]
+    before, recent = (
+        percent(sum(counts[part]) / max(sum(totals[part]), 1))
+        for part in (slice(None, cut), slice(cut, None))
+    )
+    said = f"{trend['states'][k]}: {before} of the texts"
+    if cut < len(share):
+        said += f" before {trend['parts'][cut]}, {recent} since then"
     return Spark(trend["states"][k], said, charts.bars(share))
 
 

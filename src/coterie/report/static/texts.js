@@ -113,7 +113,7 @@ function line(i) {
   return item;
 }
 
-const HEAD = () => ["row", "text", "probability", ...texts.columns.map(([name]) => name)];
+const HEAD = () => [texts.id, "text", "probability", ...texts.columns.map(([name]) => name)];
 const cellsOf = (i) => [texts.row[i], texts.text[i], texts.sure[i] / 100, ...texts.columns.map(([, values]) => values[i])];
 
 // For the clipboard: the texts, or, with columns, a table that can be pasted into a spreadsheet.

@@ -21,11 +21,12 @@ function showTrend(card, element) {
   const holder = slot(element, "trend"), state = stateOf(card);
   holder.hidden = !state;
   if (!state) return;
-  const share = countsOf(card).map((n, i) => n / Math.max(trend.totals[i], 1)), last = share.length - 1;
+  const counts = countsOf(card), cut = trend.recent, sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  const within = (...part) => percent(sum(counts.slice(...part)) / Math.max(sum(trend.totals.slice(...part)), 1));
   holder.dataset.state = state;
-  holder.querySelector("path").setAttribute("d", barsOf(share));
-  slot(holder, "trended").textContent = `${state}, ${percent(share[0])} of the texts in ${trend.parts[0]}`
-    + (last ? `, ${percent(share[last])} in ${trend.parts[last]}` : "");
+  holder.querySelector("path").setAttribute("d", barsOf(counts.map((n, i) => n / Math.max(trend.totals[i], 1))));
+  slot(holder, "trended").textContent = `${state}: ${within(0, cut)} of the texts`
+    + (cut < counts.length ? ` before ${trend.parts[cut]}, ${within(cut)} since then` : "");
 }
 
 function barsOf(share) {
