@@ -19,6 +19,7 @@ from coterie.cli.options import (
     Json,
     Model,
     Quiet,
+    Sheet,
     Show,
     Text,
 )
@@ -186,6 +187,7 @@ def fit(
     ] = "auto",
     encoding: Encoding = None,
     header: Header = None,
+    sheet: Sheet = None,
     seed: Annotated[
         int, typer.Option(help="Random seed; the same seed gives the same clusters.")
     ] = 0,
@@ -274,6 +276,7 @@ def fit(
                 "max_df": max_df,
                 "encoding": encoding,
                 "header": header,
+                "sheet": sheet,
                 "random_state": seed,
                 "max_time": max_time,
             },
@@ -312,6 +315,7 @@ def predict(
     ] = False,
     encoding: Encoding = None,
     header: Header = None,
+    sheet: Sheet = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -328,6 +332,7 @@ def predict(
             out,
             encoding,
             header,
+            sheet,
             embedder=embedder,
             fail_if_drift=fail_if_drift,
             as_json=json,

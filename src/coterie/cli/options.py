@@ -55,6 +55,12 @@ Header = Annotated[
         help="Whether the first line of a csv or tsv file holds column names. Default: detected.",
     ),
 ]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="The sheet of an Excel file. Default: the first one with rows."
+    ),
+]
 Show = Annotated[
     list[str] | None,
     typer.Option(

@@ -32,6 +32,7 @@ _OPTIONS = {
     "max_df": ("--max-df", "N"),
     "encoding": ("--encoding", "NAME"),
     "header": ("--header", ""),
+    "sheet": ("--sheet", "NAME"),
     "random_state": ("--seed", "N"),
     "max_time": ("--max-time", "SECONDS"),
     "seed_report()": ("the table of seeds", ""),
