@@ -36,6 +36,7 @@ DOCUMENTED = [
     "coterie.loading",
     "coterie.metrics",
     "coterie.report.clean",
+    "coterie.report.drawing",
     "coterie.report.charts",
     "coterie.report.layout",
     "coterie.report.view",

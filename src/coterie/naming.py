@@ -202,14 +202,13 @@ def table(groups: Clustering, rows: Sequence[int]) -> Table:
     vectorizer, texts = groups.vectorizer, groups.rows.texts
     how = (vectorizer.name_stop_words, _known(vectorizer), _segmenter(vectorizer))
     number: dict[str, int] = {}
-    written: list[Counter[str]] = []
+    written: defaultdict[int, Counter[str]] = defaultdict(Counter)  # other than in lower case
     ids, ptr = [], [0]
     for row in rows:
         for phrase, as_written in dict(_candidates(texts[row], *how)).items():
             i = number.setdefault(phrase, len(number))
-            if i == len(written):
-                written.append(Counter())
-            written[i][as_written] += 1
+            if as_written != phrase:
+                written[i][as_written] += 1
             ids.append(i)
         ptr.append(len(ids))
     found = np.array(ids, np.int64)
@@ -218,7 +217,11 @@ def table(groups: Clustering, rows: Sequence[int]) -> Table:
     worth = np.array([WORTH[_length(phrase)] for phrase in number])
     share = held / max(len(ptr) - 1, 1)
     at = np.append(0, np.cumsum(kept))[ptr]
-    return Table(at, found[kept], [_usual(forms) for forms in written], worth, share)
+    names = list(number)
+    for i, forms in written.items():
+        forms[names[i]] = int(held[i]) - forms.total()
+        names[i] = _usual(forms)
+    return Table(at, found[kept], names, worth, share)
 
 
 def covering(known: Table, start: int, stop: int) -> list[str]:

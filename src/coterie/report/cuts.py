@@ -20,7 +20,7 @@ from coterie.report.schema import Dial, Node, Word
 
 N_WORDS = 8
 MOST_LEAVES = 5000  # finest clusters; the tree of more is not made
-MOST_NAMED = 20_000  # texts looked at for names
+MOST_NAMED = 12_000  # texts looked at for names
 _AT_ONCE = 500  # nodes whose word counts are in memory
 
 Ints = npt.NDArray[np.int64]

@@ -85,7 +85,8 @@ def whole(
     if beside and not with_texts:
         raise InvalidInput(
             parameter("columns")
-            + " are shown beside the texts, but this page is to have no texts. Leave one of the two out."
+            + " chooses what stands beside each text, but this page is to have no texts. Leave one of"
+            " the two out."
         )
     charts = charts_of(groups, by, over)
     made = page(groups, title)
@@ -144,17 +145,21 @@ def _chosen(groups: Any) -> str:
 
 
 def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
-    held = groups.model.counted
+    held = groups.model.counted.tocsr()
     places = layout.positions(layout.hellinger(held), sizes)
     words = groups.vectorizer.words
     id_of = {word: i for i, word in enumerate(words)}
     total = max(int(sizes.sum()), 1)
     trust = groups.cluster_trust
+    typical = [groups.representatives(k, N_EXAMPLES) for k in range(sizes.size)]
+    words_of = _words_of(groups, [row for rows in typical for row in rows])
     made: list[Cluster] = []
     for k, distinctive in enumerate(groups.top_words(N_HIGHLIGHTED)):
         most = max((value for _, value in distinctive), default=1.0) or 1.0
         weight = {word: max(value, 0.0) / most for word, value in distinctive}
         npmi = groups.coherence[k]
+        own = slice(held.indptr[k], held.indptr[k + 1])
+        counts = dict(zip(held.indices[own].tolist(), held.data[own].tolist(), strict=True))
         made.append(
             {
                 "id": k,
@@ -164,12 +169,10 @@ def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
                 "coherence": npmi if math.isfinite(npmi) else None,
                 "trust": float(trust[k]) if math.isfinite(trust[k]) else None,
                 "words": [
-                    {"word": w, "weight": weight[w], "count": round(float(held[k, id_of[w]]))}
+                    {"word": w, "weight": weight[w], "count": round(counts.get(id_of[w], 0))}
                     for w, _ in distinctive[:N_WORDS]
                 ],
-                "examples": [
-                    _example(groups, row, weight) for row in groups.representatives(k, N_EXAMPLES)
-                ],
+                "examples": [_example(groups, row, weight, words_of) for row in typical[k]],
                 "x": float(places[k, 0]),
                 "y": float(places[k, 1]),
             }
@@ -177,17 +180,26 @@ def _clusters(groups: Any, sizes: Any) -> list[Cluster]:
     return made
 
 
-def _example(groups: Any, row: int, weight: dict[str, float]) -> Example:
-    """A text in pieces, each with a weight: how distinctive it is for the cluster."""
-    pieces = _pieces.findall(groups.rows.texts[row][:MOST_CHARS])
+def _words_of(groups: Any, rows: list[int]) -> dict[str, list[str]]:
+    """The words of each piece of these texts, all at once: one by one, it takes far longer."""
+    pieces = list({piece: None for row in rows for piece in _cut(groups, row)})
     tokenizer = groups.vectorizer.tokenizer
     if tokenizer is None:
-        words = [[piece.lower()] for piece in pieces]
-    else:
-        words = tokenizer.tokens(pieces)
+        return {piece: [piece.lower()] for piece in pieces}
+    return dict(zip(pieces, tokenizer.tokens(pieces), strict=True))
+
+
+def _cut(groups: Any, row: int) -> list[str]:
+    return _pieces.findall(groups.rows.texts[row][:MOST_CHARS])
+
+
+def _example(
+    groups: Any, row: int, weight: dict[str, float], words_of: dict[str, list[str]]
+) -> Example:
+    """A text in pieces, each with a weight: how distinctive it is for the cluster."""
     parts: list[Part] = [
-        {"text": piece, "weight": max((weight.get(w, 0.0) for w in found), default=0.0)}
-        for piece, found in zip(pieces, words, strict=True)
+        {"text": piece, "weight": max((weight.get(w, 0.0) for w in words_of[piece]), default=0.0)}
+        for piece in _cut(groups, row)
     ]
     return {
         "row": _name(groups, row),
