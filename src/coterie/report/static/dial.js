@@ -83,10 +83,21 @@ function share(made, groupOf) {
     const home = cardOf.get(String(card.home));
     if (home && most >= NEARLY_ALL * Math.max(card.rows.length, rowsOf(home).length)) card.name = home.name;
     if (!texts.text.length) continue;
-    const best = card.rows.slice().sort((a, b) => texts.sure[b] - texts.sure[a] || a - b).slice(0, 3);
-    card.quotes = best.map((i) => [texts.row[i], `${texts.sure[i]}%`, [texts.text[i].slice(0, 400)]]);
+    card.quotes = surest(card.rows, 3).map((i) => [texts.row[i], `${texts.sure[i]}%`, [texts.text[i].slice(0, 400)]]);
   }
   if (made.length <= MOST_COLOURED) colour(made);
+}
+
+function surest(rows, n) {
+  const best = [];
+  for (const i of rows) {
+    if (best.length === n && texts.sure[i] <= texts.sure[best[n - 1]]) continue;
+    let at = best.length;
+    while (at && texts.sure[best[at - 1]] < texts.sure[i]) at--;
+    best.splice(at, 0, i);
+    best.length = Math.min(best.length, n);
+  }
+  return best;
 }
 
 // Another colour for each group than for those around it, so that their outlines can be told apart.

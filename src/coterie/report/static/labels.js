@@ -3,7 +3,7 @@
 const LINE = 1.18; // in font sizes
 const WIDE = { base: 11, more: 4, least: 19, free: 30 }; // font sizes; pixels of a bubble with room; labels of others
 const NARROW = { base: 9.5, more: 2.5, least: 12, free: 6 };
-const ALWAYS = 8; // the largest groups
+const ALWAYS = 8, MOST_TRIED = 200; // the largest groups
 
 // items: { card, x, y, r } in pixels, the largest first. Returns { id, lines, x, y, font }; measure(text, font) is in pixels.
 function placeLabels(items, box, measure) {
@@ -12,22 +12,21 @@ function placeLabels(items, box, measure) {
     const half = i < ALWAYS ? Math.max(0.75 * r, 2 * how.base) : 0.75 * r;
     return i < ALWAYS || r >= how.least ? [x - half, y - 7, x + half, y + 7] : null;
   });
-  const round = items.filter(({ r }) => r >= 8);
+  const round = items.filter(({ r }) => r >= 8), waiting = kept.flatMap((own, j) => (own ? [[j, own]] : []));
+  const hits = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
   let free = 0;
   items.forEach((item, i) => {
     if (item.x < 0 || item.y < 0 || item.x > box.width || item.y > box.height) return;
-    if (!kept[i] && free >= how.free) return;
+    if (!kept[i] && (free >= how.free || i >= MOST_TRIED)) return;
     const font = how.base + how.more * Math.sqrt(item.card.size / most);
-    const others = kept.filter((own, j) => own && j > i);
     const covers = ([left, top, right, bottom]) => round.some((other) => other !== item
       && Math.hypot(other.x - Math.max(left, Math.min(other.x, right)), other.y - Math.max(top, Math.min(other.y, bottom))) < other.r - 3);
-    const hits = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
     const room = kept[i] ? kept[i][2] - kept[i][0] - 6 : 0;
     for (const [lines, where, size] of tries(item, font, how.base, room, measure)) {
       const half = Math.max(...lines.map((line) => measure(line, size))) / 2 + 3, high = (lines.length * LINE * size) / 2;
       const x = Math.max(half, Math.min(item.x, box.width - half)), y = item.y + where * (item.r + high + 1);
       const own = [x - half, y - high, x + half, y + high];
-      if (own[1] < 0 || own[3] > box.height || taken.some((b) => hits(own, b)) || others.some((b) => hits(own, b))) continue;
+      if (own[1] < 0 || own[3] > box.height || taken.some((b) => hits(own, b)) || waiting.some(([j, b]) => j > i && hits(own, b))) continue;
       if (!kept[i] && covers(own)) continue; // a dot's name stands beside the bubbles, never on another one
       taken.push(own);
       placed.push({ id: item.card.id, lines, x, y, font: size });

@@ -1,7 +1,8 @@
 // The map: bubbles of clusters in SVG, for links, keyboard and paper; below them a canvas with a dot per
 // text and the labels. Both show the same part of the picture, so that they zoom together.
 const MAP_WIDTH = 960, MAP_HEIGHT = 600, PER_UNIT = 10; // texts are placed in tenths of a unit
-const MOST_ZOOM = 40, MOST_GAP = 40, PAD = 3; // units between bubbles that are tied together, pixels of an outline
+const MOST_ZOOM = 40, MOST_GAP = 40, TOUCHING = 4; // units between bubbles that are tied together
+const PAD = 3; // pixels around them
 
 function setUpMap() {
   const figure = byId("map-figure"), tip = byId("tip");
@@ -9,7 +10,12 @@ function setUpMap() {
   const svg = figure.querySelector("svg"), canvas = byId("dots"), view = { x: 0, y: 0, zoom: 1 };
   const of = (event) => event.target.closest?.(".bubble");
   const bubbleOf = new Map(bubbles.map((bubble) => [bubble.dataset.id, bubble]));
-  let groupOf = new Map(), shapes = [], dotTone = null, pending = 0, dragged = false;
+  const places = bubbles.map((bubble) => {
+    const { cx, cy, r } = bubble.querySelector("circle");
+    return [cx.baseVal.value, cy.baseVal.value, r.baseVal.value];
+  });
+  const around = places.map(() => []);
+  let groupOf = new Map(), shapes = [], near = null, dotTone = null, pending = 0, dragged = false;
   for (const bubble of bubbles) {
     const title = bubble.querySelector("title"); // the slow tooltip of the browser; ours shows more
     bubble.setAttribute("aria-label", title.textContent);
@@ -98,33 +104,37 @@ function setUpMap() {
     }
   }
 
-  // The bubbles of each group of this level, and which of them are tied together: each to the nearest one that is.
+  // The bubbles of each group of this level, and which of them are tied together: the nearest first, each only once.
   function findShapes() {
     if (cards === fitted) return [];
-    const members = new Map(cards.map((card) => [card, []]));
-    const all = bubbles.map((bubble) => {
-      const { cx, cy, r } = bubble.firstElementChild;
-      return [cx.baseVal.value, cy.baseVal.value, r.baseVal.value, groupOf.get(bubble.dataset.id)];
-    });
-    for (const one of all) members.get(one[3])?.push(one);
-    return [...members].filter(([, own]) => own.length).map(([card, own]) => ({ card, own, bridges: bridgesOf(own, all) }));
+    near ??= findNear();
+    const found = new Map(cards.map((card) => [card, { card, own: [], bridges: [] }])), root = places.map((_, i) => i);
+    const group = bubbles.map((bubble) => groupOf.get(bubble.dataset.id));
+    const top = (i) => { while (root[i] !== i) i = root[i] = root[root[i]]; return i; };
+    places.forEach((place, i) => found.get(group[i])?.own.push(place));
+    for (const [i, j, gap] of near) {
+      if (group[i] !== group[j] || top(i) === top(j)) continue;
+      const between = (k) => group[k] !== group[i] && inWay(places[k], places[i], places[j]);
+      if (gap > TOUCHING && around[i].some(between)) continue;
+      root[top(i)] = top(j);
+      found.get(group[i])?.bridges.push([places[i], places[j], 1.2 * Math.min(places[i][2], places[j][2])]);
+    }
+    return [...found.values()].filter(({ own }) => own.length);
   }
 
-  function bridgesOf(own, all) {
-    const gap = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) - a[2] - b[2];
-    const near = own.map((one) => [own[0], gap(one, own[0])]), left = new Set(own.keys()), found = [];
-    left.delete(0);
-    while (left.size) {
-      let next = -1;
-      for (const i of left) if (next < 0 || near[i][1] < near[next][1]) next = i;
-      left.delete(next);
-      const one = own[next], [two, far] = near[next];
-      if (far <= MOST_GAP && !all.some((other) => other[3] !== one[3] && inWay(other, one, two))) {
-        found.push([one, two, 1.2 * Math.min(one[2], two[2])]);
+  // All pairs of bubbles that may be tied together, the nearest first; what is between two of them is around each.
+  function findNear() {
+    const found = [];
+    places.forEach(([x, y, r], i) => {
+      for (let j = 0; j < i; j++) {
+        const gap = Math.hypot(x - places[j][0], y - places[j][1]) - r - places[j][2];
+        if (gap > MOST_GAP) continue;
+        found.push([i, j, gap]);
+        around[i].push(j);
+        around[j].push(i);
       }
-      for (const i of left) if (gap(own[i], one) < near[i][1]) near[i] = [one, gap(own[i], one)];
-    }
-    return found;
+    });
+    return found.sort((a, b) => a[2] - b[2]);
   }
 
   // Whether the middle of a bubble lies on the line between two others.
