@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
@@ -15,8 +16,9 @@ from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown
 
 SMALL, LARGE = "googlenews_title", "reddit_titles, 200,000 texts in 2,000 groups"
-BARS = {SMALL: (3.0, 3.0), LARGE: (20.0, 15.0)}  # seconds to build, megabytes
+BARS = {SMALL: (3.0, 3.0), LARGE: (20.0, 15.0)}  # CPU seconds to build, megabytes
 PAINT, ANSWER = 1.0, 0.2  # seconds
+BUSY = 1.5  # processes per core; with more, wall times say nothing, and make no claim
 _TURN = """
 const done = arguments[1], dial = document.getElementById("dial"), start = performance.now();
 dial.value = arguments[0];
@@ -40,13 +42,13 @@ look();
 def run(options: Options) -> Rows:
     results = Results("engine/pages", options)
     for name in options.choose((SMALL, LARGE)):
-        results.add(name, _page(name))
+        results.add(name, _page(name, options.times(3, 1)))
         say(f"{name}: {results.rows[name]}")
     return results.rows
 
 
-def _page(name: str) -> Row:
-    """A page of a model that was just loaded, so that nothing is known yet; the fastest of three."""
+def _page(name: str, turns: int) -> Row:
+    """A page of a model that was just loaded, so that nothing is known yet; the fastest of some turns."""
     import coterie
 
     rows = texts_of(name.partition(",")[0])
@@ -56,7 +58,7 @@ def _page(name: str) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         groups.save(Path(folder) / "model")
         page, times = Path(folder) / "page.html", []
-        for _ in range(3):
+        for _ in range(turns):
             groups = coterie.load(Path(folder) / "model")
             start, busy = time.perf_counter(), time.process_time()
             groups.report(page)
@@ -68,6 +70,7 @@ def _page(name: str) -> Row:
             "seconds": wall,
             "cpu_seconds": cpu,
             "mb": page.stat().st_size / 1e6,
+            "load": os.getloadavg()[0] / (os.cpu_count() or 1),
             **_opened(page),
         }
 
@@ -111,11 +114,12 @@ def table(rows: Rows) -> str:
             f"{row['cpu_seconds']:.1f}",
             f"{row['mb']:.1f}",
             *(f"{row[key]:.2f}" if key in row else "" for key in ("paint", "dial", "search")),
+            f"{row['load']:.1f}",
         ]
         for name, row in rows.items()
     ]
     head = ["report", "texts", "clusters", "seconds", "CPU seconds", "MB"]
-    return markdown([*head, "first paint (s)", "dial (s)", "search (s)"], lines)
+    return markdown([*head, "first paint (s)", "dial (s)", "search (s)", "load"], lines)
 
 
 def claims(rows: Rows) -> list[Claim]:
@@ -124,9 +128,10 @@ def claims(rows: Rows) -> list[Claim]:
         if (row := rows.get(name)) is None:
             continue
         what = f"The report of {row['n_docs']:,} texts in {row['n_clusters']:,} clusters"
-        built, mb = row["seconds"], row["mb"]
+        built, mb = row["cpu_seconds"], row["mb"]
+        says = f"{what} is built in {seconds:.0f} s of CPU time"
         found += [
-            single(f"{what} is built in {seconds:.0f} s", f"{built:.1f} s", built <= seconds),
+            single(says, f"{built:.1f} s", built <= seconds),
             single(f"{what} takes at most {size:.0f} MB", f"{mb:.1f} MB", mb <= size),
         ]
         for key, says, bar in (
@@ -134,7 +139,7 @@ def claims(rows: Rows) -> list[Claim]:
             ("dial", "follows its dial in", ANSWER),
             ("search", "answers a search in", ANSWER),
         ):
-            if key in row:
+            if key in row and row["load"] <= BUSY:
                 found.append(
                     single(f"{what} {says} {bar:g} s", f"{row[key]:.2f} s", row[key] <= bar)
                 )
