@@ -117,11 +117,13 @@ def test_a_page_without_texts_holds_none(town: Clustering, tmp_path: Path) -> No
 def test_long_texts_are_cut_until_the_page_is_small_enough(n: int, chars: int) -> None:
     made = report(n)
     made["texts"]["text"] = ["x" * chars] * (4 * n)
+    made["texts"]["columns"] = {name: ["y" * chars] * (4 * n) for name in ("a", "b")}
     page = render(made)
     assert len(page.encode()) <= packing.MOST_BYTES
     held = embedded(page)["texts"]
     assert held["chars"] == (max(map(len, held["text"])) if chars == 3000 else 0)
     assert len(held["text"]) == 4 * n
+    assert [len(values) for _, values in held["columns"]] == [4 * n] * 2
 
 
 def test_pages_about_more_texts_may_be_larger() -> None:

@@ -62,6 +62,7 @@ def _first(make: Callable[[Any], str], cuts: Sequence[Any], room: int) -> str:
 
 
 def _columns(texts: Texts, chars: int) -> dict[str, Any]:
+    values_chars = min(_VALUE_CHARS, max(chars // 4, 6))
     return {
         **texts,
         "chars": chars if any(len(text) > chars for text in texts["text"]) else 0,
@@ -71,7 +72,7 @@ def _columns(texts: Texts, chars: int) -> dict[str, Any]:
         "columns": [
             [
                 shorten(printable(name), _ROW_CHARS),
-                [shorten(printable(value), _VALUE_CHARS) for value in values],
+                [shorten(printable(value), values_chars) for value in values],
             ]
             for name, values in texts["columns"].items()
         ],

@@ -4,6 +4,7 @@ const rowsByCluster = new Map();
 const folded = []; // texts in lower case without accents, made on first use
 
 function setUpTexts() {
+  if (!texts && byId("about-texts")) byId("about-texts").textContent = "There was no room for the texts in this page.";
   if (!texts || !texts.text.length) return;
   if (texts.chars) byId("about-texts").textContent += ` Texts are cut at ${number.format(texts.chars)} characters.`;
   // prepare some cards at a time, so that the first search need not prepare all of them
