@@ -90,7 +90,9 @@ def report(n_clusters: int = 8, *, hostile: bool = False, chars: int = 0) -> dic
         ],
         "texts": _texts(n_clusters, text),
         "dial": _dial(n_clusters, name),
+        "no_dial": "",
         "charts": _charts(n_clusters, odd, name),
+        "trend": _trend(n_clusters, odd),
         "seeds": [
             {"name": odd, "cluster": 0, "texts": t, "gained": [odd], "lost": [], "unknown": ["w"]}
             for t in (3, 0)
@@ -107,6 +109,8 @@ def _texts(n_clusters: int, text: Any) -> dict[str, Any]:
         "text": [text(k) for k in cluster],
         "cluster": cluster,
         "leaf": [2 * k + i // 2 for k in range(n_clusters) for i in range(4)],
+        "id": "row",
+        "columns": {},
         "sure": [99 - i for _ in range(n_clusters) for i in range(4)],
         "x": [300 * (k % 31) + 60 * i for k in range(n_clusters) for i in range(4)],
         "y": [100 + 90 * (k // 31) for k in cluster],
@@ -125,6 +129,22 @@ def _charts(n_clusters: int, odd: str, name: Any) -> list[dict[str, Any]]:
         {**common, "column": odd, "every": "", "rows": rows("")},
         {**common, "column": "day", "every": "month", "rows": rows("growing")},
     ]
+
+
+def _trend(n_clusters: int, odd: str) -> dict[str, Any]:
+    """Three periods; of the halves of a cluster, one lies in the first period, one in the last."""
+    n = 2 * n_clusters
+    return {
+        "column": "day",
+        "every": "month",
+        "parts": ["2025-01", "2025-02", odd],
+        "totals": [4 * n_clusters, 0, 4 * n_clusters],
+        "recent": 2,
+        "counts": [[1, 0, 3]] * n_clusters,
+        "states": ["growing"] * n_clusters,
+        "leaves": [[0, 2] if leaf % 2 else [2, 2] for leaf in range(n)],
+        "nodes": ["gone" if i % 2 else "new" for i in range(n)] + ["steady"] * (n - 1),
+    }
 
 
 def _dial(n_clusters: int, name: Any) -> dict[str, Any] | None:

@@ -193,7 +193,19 @@ def test_it_works_after_loading(groups: Any, tmp_path: Path) -> None:
 
 def test_on_the_command_line(cli: Any) -> None:  # noqa: F811
     FRAME.write_csv("a.csv")
-    said = cli("fit", "a.csv", "--text", "text", "--by", "channel", "--over", "day", *FAST)
+    said = cli(
+        "fit",
+        "a.csv",
+        "--text",
+        "text",
+        "--by",
+        "channel",
+        "--over",
+        "day",
+        *FAST,
+        "--show",
+        "channel,day",
+    )
     assert said.code == 0, said.err
     assert "By channel" in said.out
     assert "Over day, per week" in said.out
@@ -201,6 +213,8 @@ def test_on_the_command_line(cli: Any) -> None:  # noqa: F811
         assert pl.read_csv(f"a.coterie/{name}.csv").height > 0
     run = json.loads(Path("a.coterie/run.json").read_text())
     assert [part["column"] for part in run["breakdowns"]] == ["channel", "day"]
+    assert run["show"] == ["channel", "day"]
+    assert '"columns":[["channel",["' in Path("a.coterie/report.html").read_text("utf-8")
     assert cli("fit", "a.csv", "--text", "text", "--force", *FAST).code == 0
     assert not Path("a.coterie/by_channel.csv").exists()
 
@@ -210,6 +224,7 @@ def test_on_the_command_line(cli: Any) -> None:  # noqa: F811
     [
         (["--by", "chanel"], "There is no column 'chanel' (--by). "),
         (["--over", "channel"], "no dates or times"),
+        (["--show", "text,chanel"], "There is no column 'chanel' (--show). "),
     ],
 )
 def test_a_wrong_column_is_refused_before_the_work(

@@ -302,11 +302,12 @@ def test_edit_keeps_what_else_the_folder_holds(cli: Any) -> None:  # noqa: F811
     lines = ["text,channel", *(f"{text},{'ab'[i % 2]}" for i, text in enumerate(TEXTS))]
     Path("a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     how = ["--text", "text", "--by", "channel", "--per-group", "--embedder", "none", "-o", "a"]
-    assert cli("fit", "a.csv", *how).code == 0
+    assert cli("fit", "a.csv", *how, "--show", "channel").code == 0
     before = {path.name for path in Path("a").iterdir()}
     assert cli("edit", "a", "--rename", "0=First").code == 0
     assert {path.name for path in Path("a").iterdir()} == before
     assert "First" in Path("a/by_channel.csv").read_text(encoding="utf-8")
+    assert '"columns":[["channel",["' in Path("a/report.html").read_text(encoding="utf-8")
     assert any("First" in path.name for path in Path("a/groups").iterdir())
 
 

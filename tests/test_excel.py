@@ -76,8 +76,53 @@ def test_the_first_sheet_with_rows_is_read_and_the_others_are_named(caplog: Any)
     with caplog.at_level(logging.WARNING):
         frame = _excel.read(raw, "x.xlsx", notes, None)
     assert frame.columns == ["text", "column_2", "text_1"]
-    assert notes == ["Read the sheet 'data' of x.xlsx; not read: 'cover', 'more'."]
+    said = "Read the sheet 'data' of x.xlsx; not read: 'cover', 'more'."
+    assert notes == [f"{said} Choose another with sheet='...'."]
     assert not caplog.records
+
+
+def test_the_sheet_that_is_named_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.xlsx"
+    rows = [["text"], *([text] for text in TEXTS)]
+    path.write_bytes(made(("Notes", [["text"], ["no"]]), ("Answers", rows), ("Empty", [])))
+    for sheet in ("Answers", " answers "):
+        found = readers.read(path, sheet=sheet)
+        assert found.texts == TEXTS
+        assert not [note for note in found.notes if "sheet" in note]
+    with pytest.raises(InvalidInput, match=r"no sheet 'Answer' \(sheet=...\).*mean 'Answers'\?"):
+        readers.read(path, sheet="Answer")
+    with pytest.raises(InvalidInput, match=r"The sheet 'Empty' of x\.xlsx has no rows"):
+        readers.read(path, sheet="Empty")
+    with pytest.raises(InvalidInput, match="sheet of cluster must be None, or a name"):
+        coterie.cluster(path, sheet=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "folder", None])
+def test_other_data_have_no_sheets(tmp_path: Path, name: str | None) -> None:
+    data: Any = TEXTS
+    if name is not None:
+        data = tmp_path / name
+        if name == "folder":
+            data.mkdir()
+            (data / "a.txt").write_text("a b")
+        else:
+            FRAME.select("text").write_csv(data)
+    with pytest.raises(InvalidInput, match=r"sheet='Answers' only applies to Excel files"):
+        readers.read(data, sheet="Answers")
+
+
+def test_the_sheet_is_an_option(cli: Any) -> None:  # noqa: F811
+    rows = [["text", "kind"], *([text, "a"] for text in texts(40))]
+    Path("b.xlsx").write_bytes(made(("Notes", [["text"], ["no"]]), ("Answers", rows)))
+    said = cli("fit", "b.xlsx", "--sheet", "Answer", *FAST)
+    assert said.code == 1
+    assert "b.xlsx has no sheet 'Answer' (--sheet). Its sheets are 'Notes', 'Answers'." in said.err
+    said = cli("fit", "b.xlsx", "--sheet", "Answers", "--text", "text", "--show", "kind", *FAST)
+    assert said.code == 0, said.err
+    assert coterie.load("b.coterie").rows.texts == texts(40)
+    said = cli("predict", "b.coterie", "b.xlsx", "--sheet", "Answers", "-o", "p.csv")
+    assert said.code == 0, said.err
+    assert pl.read_csv("p.csv").height == 40
 
 
 def test_a_sheet_without_a_header(tmp_path: Path) -> None:

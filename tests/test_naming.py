@@ -118,3 +118,27 @@ def test_names_of_levels_are_phrases_too() -> None:
     for names in groups.levels["names"].to_list():
         assert len(set(names)) == len(names)
         assert all(any(name.lower() in text.lower() for text in TEXTS) for name in names)
+
+
+# ---------------------------------------------------------------- several clusters in one
+def named_as_one(texts: list[str], others: list[str]) -> list[str]:
+    """The name of the first texts, among the others."""
+    groups = coterie.cluster(texts + others, embedder=None, levels=False, n_sweeps=2, min_df=1)
+    known = naming.table(groups, range(len(texts) + len(others)))
+    return naming.covering(known, 0, len(texts))
+
+
+def test_a_mixture_is_named_after_its_parts_and_a_word_after_its_phrase() -> None:
+    clouds = [f"grey clouds number {i} today" for i in range(40)]
+    mixed = CARDS * 6 + RATES * 5
+    assert named_as_one(mixed, clouds) == ["bank card", "exchange rate"]
+    # every text holds the word, and no phrase is in most of them
+    cards = ["order a card", "card order", "card lost", "lost card again", "card"] * 4
+    assert named_as_one(cards, clouds) == ["order a card"]
+    apart = [f"{word} card" for word in ("gold", "blue", "gift", "sim", "key", "id") for _ in "ab"]
+    many = apart + [f"card {i}" for i in range(60)]
+    assert named_as_one(many, clouds) == ["card"]
+    assert (
+        naming.covering(naming.Table(*[np.zeros(2, np.int64)] * 2, [], *[np.zeros(0)] * 2), 0, 1)
+        == []
+    )

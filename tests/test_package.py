@@ -38,6 +38,7 @@ DOCUMENTED = [
     "coterie.metrics",
     "coterie.plotting",
     "coterie.report.clean",
+    "coterie.report.drawing",
     "coterie.report.charts",
     "coterie.report.layout",
     "coterie.report.view",

@@ -1,9 +1,8 @@
-"""The report as a reader uses it: trust, all texts, the dial, the map, charts, outliers."""
+"""What the report holds: trust, all texts, the dial, the map, charts, trends, seeds."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -118,11 +117,13 @@ def test_a_page_without_texts_holds_none(town: Clustering, tmp_path: Path) -> No
 def test_long_texts_are_cut_until_the_page_is_small_enough(n: int, chars: int) -> None:
     made = report(n)
     made["texts"]["text"] = ["x" * chars] * (4 * n)
+    made["texts"]["columns"] = {name: ["y" * chars] * (4 * n) for name in ("a", "b")}
     page = render(made)
     assert len(page.encode()) <= packing.MOST_BYTES
     held = embedded(page)["texts"]
     assert held["chars"] == (max(map(len, held["text"])) if chars == 3000 else 0)
     assert len(held["text"]) == 4 * n
+    assert [len(values) for _, values in held["columns"]] == [4 * n] * 2
 
 
 def test_pages_about_more_texts_may_be_larger() -> None:
@@ -137,9 +138,11 @@ def test_pages_about_more_texts_may_be_larger() -> None:
 def test_the_dial_joins_as_the_tree_does(town: Clustering) -> None:
     found = cuts.dial_of(town)
     assert found is not None
-    dial, order = found
+    dial, shown = found
     n = len(dial["sizes"])
-    assert sorted(order.tolist()) == list(range(n))
+    assert sorted(shown.order.tolist()) == list(range(n))
+    assert sum(node is not None for node in dial["nodes"]) == len(shown.node)
+    assert [len(level) for level in shown.levels] == sorted(dial["values"], reverse=True)
     assert dial["fitted"] == town.n_clusters
     assert {town.n_clusters, n} <= set(dial["values"])
     assert dial["joins"] == [list(pair) for pair in town.tree.select("into", "cluster").rows()]
@@ -151,6 +154,8 @@ def test_the_dial_joins_as_the_tree_does(town: Clustering) -> None:
     for i, (into, gone) in enumerate(dial["joins"]):
         own[into] |= own.pop(gone)
         node = dial["nodes"][n + i]
+        if node is None:  # no number on the dial shows it
+            continue
         inside = np.isin(leaf, list(own[into]))[
             np.repeat(np.arange(leaf.size), np.diff(counts.ptr))
         ]
@@ -163,6 +168,17 @@ def test_one_level_has_no_dial(town: Clustering, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(cuts, "MOST_LEAVES", 2)
     assert cuts.dial_of(town) is None
     assert "How many clusters" not in words_of(render(data.whole(town)))
+    monkeypatch.setattr(data, "MOST_LEAVES", 2)
+    assert "There is no dial here: it takes at most 2" in words_of(render(data.whole(town)))
+
+
+def test_groups_on_the_dial_have_different_names(town: Clustering) -> None:
+    found = cuts.dial_of(town)
+    assert found is not None
+    dial, shown = found
+    for level in shown.levels:
+        nodes = [dial["nodes"][shown.node[i]] for i in level]
+        assert len({node["name"].lower() for node in nodes if node}) == len(level)
 
 
 # ---------------------------------------------------------------- the map
@@ -221,6 +237,46 @@ def test_the_command_leaves_texts_out(town: Clustering, tmp_path: Path) -> None:
     assert "By language" in words_of(page)
 
 
+# ---------------------------------------------------------------- trends and columns
+def test_every_card_and_level_has_its_trend(town: Clustering) -> None:
+    made = data.whole(town, over="created_at")
+    trend, dial, over = made["trend"], made["dial"], town.over("created_at")
+    assert trend is not None
+    assert dial is not None
+    assert trend["counts"] == [list(row)[2:] for row in over.counts.rows()]
+    assert trend["states"] == over.changes["state"].to_list()
+    assert trend["parts"] == over.counts.columns[2:]
+    leaves = np.zeros((len(dial["sizes"]), len(trend["parts"])), int)
+    for leaf, pairs in enumerate(trend["leaves"]):
+        leaves[leaf, pairs[::2]] = pairs[1::2]
+    assert leaves.sum(1).tolist() == dial["sizes"]  # every row has a time
+    assert leaves.sum(0).tolist() == trend["totals"]
+    assert [bool(state) for state in trend["nodes"]] == [node is not None for node in dial["nodes"]]
+
+
+def test_a_page_holds_the_chosen_columns_and_no_other(town: Clustering, tmp_path: Path) -> None:
+    def page(**columns: Any) -> str:
+        return town.report(tmp_path / "page.html", **columns).read_text("utf-8")
+
+    assert embedded(page())["texts"]["columns"] == []
+    shown = page(columns="language")
+    held = embedded(shown)["texts"]
+    of_row = town.rows.frame["language"].to_list()
+    assert held["columns"] == [["language", [of_row[int(row)] for row in held["row"]]]]
+    assert "2025-03-15" not in shown
+    assert "Beside each text: language ." in words_of(shown)
+    both = embedded(page(columns="language, created_at"))["texts"]["columns"]
+    assert [name for name, _ in both] == ["language", "created_at"]
+
+
+def test_columns_that_cannot_be_shown_are_refused(town: Clustering, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"no column 'langage'.*Did you mean 'language'"):
+        town.report(tmp_path / "page.html", columns=["langage"])
+    with pytest.raises(InvalidInput, match="columns chooses what stands beside each text"):
+        town.report(tmp_path / "page.html", columns="language", texts=False)
+    assert not list(tmp_path.iterdir())
+
+
 # ---------------------------------------------------------------- seeds
 def test_what_became_of_each_seed(tmp_path: Path) -> None:
     messages = ["the card was lost", "a lost card again", "train is late", "late train today"] * 5
@@ -233,142 +289,3 @@ def test_what_became_of_each_seed(tmp_path: Path) -> None:
             assert shown[row.name]["unknown"] == list(row.unknown)
     assert shown["Trains"]["unknown"] == ["yacht"]
     assert "Words in no text" in words_of(groups.report(tmp_path / "page.html").read_text("utf-8"))
-
-
-# ---------------------------------------------------------------- in a browser
-@pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    path = tmp_path / "report.html"
-    path.write_text(render(report(70, hostile=True)), encoding="utf-8")
-    browser.get(path.as_uri())
-    yield browser
-    assert browser.get_log("browser") == [], "console errors"
-
-
-def js(browser: Any, script: str) -> Any:
-    return browser.execute_script(f"const $ = (s) => document.querySelector(s); {script}")
-
-
-def wait(browser: Any, script: str, expected: Any) -> None:
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    WebDriverWait(browser, 10, 0.05).until(
-        lambda b: js(b, f"return {script}") == expected, f"{script} != {expected!r}"
-    )
-
-
-def test_a_card_reads_searches_and_saves_its_texts(opened: Any, tmp_path: Path) -> None:
-    import polars as pl
-
-    held = embedded(opened.page_source)["texts"]
-    downloads = {"behavior": "allow", "downloadPath": str(tmp_path)}
-    opened.execute_cdp_cmd("Browser.setDownloadBehavior", downloads)
-    card = opened.find_element("css selector", "#cluster-3")
-    card.find_element("css selector", ".browse button").click()
-    box = opened.switch_to.active_element
-    assert box.get_attribute("type") == "search"
-    lines = "return [...document.querySelectorAll('.lines .text')].map((e) => e.textContent)"
-    assert js(opened, lines) == held["text"][12:16]
-    assert card.find_element("css selector", ".says").text == "1 to 4 of 4"
-    box.send_keys("no such text")
-    assert card.find_element("css selector", ".says").text == "No matching texts."
-    box.clear()
-    box.send_keys(" ")
-    copy, save = card.find_elements("css selector", ".reader-tools button")
-    assert copy.is_enabled()
-    save.click()
-    wait_for(tmp_path / "cluster-3.csv")
-    assert pl.read_csv(tmp_path / "cluster-3.csv")["text"].to_list() == held["text"][12:16]
-
-
-def wait_for(path: Path) -> None:
-    import time
-
-    for _ in range(200):
-        if path.exists() and path.stat().st_size:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{path.name} was not downloaded")
-
-
-def test_search_finds_a_text_that_is_no_example(browser: Any, tmp_path: Path) -> None:
-    made = report(70)
-    made["texts"]["text"][200] = "Die Würfel sind gefallen"
-    path = tmp_path / "report.html"
-    path.write_text(render(made), encoding="utf-8")
-    browser.get(path.as_uri())
-    browser.find_element("css selector", "#search").send_keys("wurfel gefallen")
-    wait(browser, "$('#status').textContent", "1 of 70 clusters")
-    assert js(browser, "return $('.card').id") == "cluster-50"
-
-
-def test_the_dial_joins_and_divides_the_cards(opened: Any) -> None:
-    dial = embedded(opened.page_source)["dial"]
-    sizes = (
-        "return [...document.querySelectorAll('.card [data-slot=size]')].map((e) => e.textContent)"
-    )
-    slider = opened.find_element("css selector", "#dial")
-    slider.send_keys("\ue012")  # left: fewer
-    assert js(opened, "return $('#status').textContent") == "3 clusters"
-    assert js(opened, sizes) == ["272", "4", "4"]
-    assert js(opened, "return $('.card [data-slot=name]').textContent") in {
-        n[0] for n in dial["nodes"]
-    }
-    js(opened, "$('.card .browse button').click()")
-    assert js(opened, "return $('.card .says').textContent") == "1 to 25 of 272"
-    js(opened, "$('#finer').click(); $('#finer').click()")
-    assert js(opened, "return $('#status').textContent") == "71 clusters"
-    js(opened, "$('#stops [value=\\'70\\']').click()")
-    assert js(opened, "return $('#status').textContent") == "70 clusters"
-    assert js(opened, "return $('.card').id") == "cluster-0"
-
-
-def test_a_group_that_is_nearly_a_cluster_keeps_its_name(browser: Any, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_text(render(report(8)), encoding="utf-8")
-    browser.get(path.as_uri())
-    held = embedded(browser.page_source)
-    js(
-        browser, "$('#finer').click()"
-    )  # the halves of seven clusters are joined, those of one are not
-    names = js(
-        browser,
-        "return [...document.querySelectorAll('.card [data-slot=name]')].map((e) => e.textContent)",
-    )
-    assert len(names) == 9
-    assert names[:7] == [card[1] for card in held["cards"][:7]]
-    assert names[7:] == [held["dial"]["nodes"][leaf][0] for leaf in (14, 15)]
-
-
-def test_a_link_to_a_cluster_turns_the_dial_back(opened: Any) -> None:
-    js(opened, "$('#fewer').click(); location.hash = '#cluster-60'")
-    wait(opened, "document.activeElement.id", "cluster-60")
-    assert js(opened, "return $('#status').textContent") == "70 clusters"
-
-
-def test_the_map_zooms_with_buttons_and_keys(opened: Any) -> None:
-    whole = js(opened, "return $('#map-figure svg').getAttribute('viewBox')")
-    js(opened, "$('#zoom-in').click()")
-    wait(opened, "$('#map-figure svg').getAttribute('viewBox').split(' ')[2]", "600")
-    js(opened, "$('.bubble').focus()")
-    opened.switch_to.active_element.send_keys("0")
-    wait(opened, "$('#map-figure svg').getAttribute('viewBox')", whole)
-    painted = """
-      const c = $('#dots'), p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
-      let n = 0; for (let i = 3; i < p.length; i += 4) n += p[i] > 0; return n"""
-    assert js(opened, painted) > 500
-
-
-def test_the_outlier_slider_hides_lower_scores(opened: Any) -> None:
-    js(opened, "const s = $('#strange'); s.value = 4.5; s.dispatchEvent(new Event('input'))")
-    shown = js(
-        opened, "return document.querySelectorAll('.outliers tbody tr:not([hidden])').length"
-    )
-    assert shown == 6
-    assert js(opened, "return $('#strange-says').textContent") == "4.5000: 6 of 40 texts"
-
-
-def test_the_technical_part_is_folded(opened: Any) -> None:
-    assert not opened.find_element("css selector", ".settings").is_displayed()
-    js(opened, "$('.fold > summary').click()")
-    assert opened.find_element("css selector", ".settings").is_displayed()

@@ -48,7 +48,7 @@ POINTERS: Mapping[str, str] = {
     **dict.fromkeys(("output", "output_file", "outfile", "dest"), "-o"),
     **dict.fromkeys(("overwrite", "replace", "yes"), "--force"),
     **dict.fromkeys(("sep", "delimiter"), "nothing: the delimiter is detected"),
-    **dict.fromkeys(("sheet", "sheet_name"), "nothing: the first sheet with rows is read"),
+    **dict.fromkeys(("sheet_name", "worksheet"), "sheet (--sheet)"),
 }
 
 

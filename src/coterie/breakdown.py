@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -85,7 +85,24 @@ def over(groups: Clustering, column: str, every: str | None = None) -> Breakdown
     """Break the groups down by time; `every` is "hour", "day", "week", "month", "year" or None."""
     import polars as pl
 
-    times, notes = _times.parse(groups.rows.frame, column)
+    found = timeline(groups.rows, column, every)
+    table, counts = _tables(groups, column, found.part, found.names)
+    changes = _changes(groups, found.part, len(found.names), found.names)
+    return Breakdown(column, table, counts, pl.DataFrame(changes), found.notes, found.every)
+
+
+class Timeline(NamedTuple):
+    """The period of each row."""
+
+    part: Ints  # (rows,) the number of its period; -1: it has no time
+    names: list[str]  # of all periods, from the first to the last
+    every: str  # the length of a period
+    notes: list[str]
+
+
+def timeline(rows: Rows, column: str, every: str | None = None) -> Timeline:
+    """Cut the times of a column into periods; None: of a length that gives about fifty of them."""
+    times, notes = _times.parse(rows.frame, column)
     every = every or _times.period(times)
     starts = _times.starts(times, every)
     has_time = starts.is_not_null().to_numpy()
@@ -95,9 +112,7 @@ def over(groups: Clustering, column: str, every: str | None = None) -> Breakdown
     grid = _times.grid(starts, every)
     place = {start: i for i, start in enumerate(grid)}
     part = np.array([place.get(start, -1) for start in starts.to_list()], np.int64)
-    table, counts = _tables(groups, column, part, [_times.label(s, every) for s in grid])
-    changes = _changes(groups, part, len(grid), [_times.label(s, every) for s in grid])
-    return Breakdown(column, table, counts, pl.DataFrame(changes), notes, every)
+    return Timeline(part, [_times.label(s, every) for s in grid], every, notes)
 
 
 # ---------------------------------------------------------------- counting
@@ -127,7 +142,7 @@ def _tables(groups: Clustering, column: str, part: Ints, names: list[str]) -> tu
     """(a row per part and group, a row per group with a column per part)."""
     import polars as pl
 
-    n, k = _crossed(groups.labels, part, groups.n_clusters, len(names))
+    n, k = crossed(groups.labels, part, groups.n_clusters, len(names))
     share, ratio, low, high = _ratios(n, k)
     width, height = n.shape[1], n.shape[0]
     table = pl.DataFrame(
@@ -150,7 +165,7 @@ def _tables(groups: Clustering, column: str, part: Ints, names: list[str]) -> tu
 _OURS = ("cluster", "name", "count", "share", "ratio", "low", "high")
 
 
-def _crossed(labels: Ints, part: Ints, height: int, width: int) -> tuple[Ints, Ints]:
+def crossed(labels: Ints, part: Ints, height: int, width: int) -> tuple[Ints, Ints]:
     """Counts of groups x parts, and the size of each part; rows without words count nowhere."""
     kept = (labels >= 0) & (part >= 0)
     flat = np.bincount(labels[kept] * width + part[kept], minlength=height * width)
@@ -191,23 +206,13 @@ def _finite(values: Floats) -> list[float | None]:
 # ---------------------------------------------------------------- over time
 def _changes(groups: Clustering, part: Ints, width: int, names: list[str]) -> dict[str, Any]:
     """What became of each group: the recent periods against those before."""
-    n, sizes = _crossed(groups.labels, part, groups.n_clusters, width)
-    cut = max(1, width - max(1, round(RECENT * width))) if width > 1 else width
-    before, recent = n[:, :cut].sum(axis=1), n[:, cut:].sum(axis=1)
-    ratio, low, high = relative(recent, sizes[cut:].sum(), before, sizes[:cut].sum())
-    state = []
-    for k in range(n.shape[0]):
-        if low[k] > 1:
-            state.append("growing" if before[k] else "new")
-        elif high[k] < 1:
-            state.append("shrinking" if recent[k] else "gone")
-        else:
-            state.append("steady")
+    n, sizes = crossed(groups.labels, part, groups.n_clusters, width)
+    before, recent, ratio, low, high = _recently(n, sizes)
     seen = [np.flatnonzero(row) for row in n]
     return {
         "cluster": np.arange(n.shape[0]),
         "name": list(groups.names),
-        "state": state,
+        "state": states(n, sizes),
         "before": before,
         "recent": recent,
         "ratio": ratio,
@@ -216,6 +221,26 @@ def _changes(groups: Clustering, part: Ints, width: int, names: list[str]) -> di
         "first": [names[at[0]] if at.size else None for at in seen],
         "last": [names[at[-1]] if at.size else None for at in seen],
     }
+
+
+def states(n: Ints, sizes: Ints) -> list[str]:
+    """What became of each group, from its texts in each period: new, growing, shrinking, gone, steady."""
+    before, recent, _, low, high = _recently(n, sizes)
+    rises = np.where(before > 0, "growing", "new")
+    falls = np.where(recent > 0, "shrinking", "gone")
+    return [str(one) for one in np.where(low > 1, rises, np.where(high < 1, falls, "steady"))]
+
+
+def first_recent(width: int) -> int:
+    """The first of so many periods that counts as recent."""
+    return max(1, width - max(1, round(RECENT * width))) if width > 1 else width
+
+
+def _recently(n: Ints, sizes: Ints) -> tuple[Ints, Ints, Floats, Floats, Floats]:
+    """Texts before and in the recent periods, the ratio of their shares, and its interval."""
+    cut = first_recent(n.shape[1])
+    before, recent = n[:, :cut].sum(axis=1), n[:, cut:].sum(axis=1)
+    return before, recent, *relative(recent, sizes[cut:].sum(), before, sizes[:cut].sum())
 
 
 # ---------------------------------------------------------------- words

@@ -334,16 +334,18 @@ class Clustering(Uses):
         texts: bool = True,
         by: Sequence[str] | str | None = None,
         over: str | None = None,
+        columns: Sequence[str] | str | None = None,
     ) -> Path:
         """Write the report, a single HTML page that works offline, and return its path.
 
         With `texts=False`, the page has names, words and figures, but no text. `by` and `over` are
         columns of your table: the page shows the clusters in each of their values, and over time.
+        `columns` are shown beside each text; nothing of the others is in the page.
         """
         from coterie.report import data, html
 
         target = Path(path)
-        made = data.whole(self, title, with_texts=texts, by=by, over=over)
+        made = data.whole(self, title, with_texts=texts, by=by, over=over, columns=columns)
         write_atomically(target, html.render(made).encode("utf-8", "replace"))
         return target
 

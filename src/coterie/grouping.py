@@ -55,6 +55,7 @@ ALLOWED: dict[str, Rule] = {
     "checkpoint": either(nothing, _allowed.path),
     "callbacks": _allowed.callables,
     "header": either(nothing, _allowed.flag),
+    "sheet": either(nothing, _allowed.name),
 }
 SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
@@ -104,6 +105,7 @@ def cluster(
     tie_duplicates: bool = True,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     max_time: float | None = None,
@@ -178,6 +180,8 @@ def cluster(
     header : bool
         Whether the first line of a csv or tsv file holds the column names. By default the first line is
         compared with the others, and a note says what was decided if that is not obvious.
+    sheet : str
+        The sheet of an Excel file. By default the first one with rows is read; a note names the others.
     random_state : int
         The seed. The same seed, data, settings and version of coterie give the same clusters.
     n_jobs : int
@@ -208,7 +212,7 @@ def cluster(
     stop_words = stopping.asked(stop_words)
     enter = on_stage or (lambda stage: None)
     enter("reading")
-    rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
+    rows = readers.read(data, text=text, id=id, encoding=encoding, header=header, sheet=sheet)
     enter("vectors" if source is not None else "words")
     embedding, vectors = None, None
     if source is not None:

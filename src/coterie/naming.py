@@ -3,7 +3,8 @@
 In: the texts, their clusters, the words of the model and words that say nothing. Out: one name per
 cluster, no two alike. A phrase is telling if many texts of the cluster hold it and few others do; of two
 equally telling phrases, the longer one says more. Phrases never start or end with a stop word, and never
-cross a punctuation mark.
+cross a punctuation mark. Clusters that the report joins are mixtures: `covering` names them with up to
+three phrases.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,10 @@ MOST_WORDS = 120  # of each text
 MOST_PHRASES = 40  # kept for each cluster
 WORTH = (0.0, 1.0, 2.2, 2.3)  # how much a phrase of so many words is worth
 SHARE = 0.06  # a phrase of several words stands in at least this share of a cluster's texts
+MOST_NAMED = 3  # phrases in the name of clusters that were joined
+COVERED = 0.6  # a name is long enough once so many of the texts hold one of its phrases
+WEAKEST = 0.35  # a further phrase is worth at least this share of the first one
+INSIDE = (0.2, 0.06)  # one phrase in so many of a word's texts, or two, take the place of the word
 
 _breaks = re.compile(r"[^\w\s'’&+#-]+|\s[-–—]+\s|\n")
 _words = re.compile(r"[^\W_][\w'’&+#-]*")
@@ -180,6 +185,110 @@ def choose(
         names[k] = name
         used.add(name.lower())
     return [names[k] for k in range(len(candidates))]
+
+
+class Table(NamedTuple):
+    """The phrases of some texts: those of text i are `ids[ptr[i] : ptr[i + 1]]`."""
+
+    ptr: Labels
+    ids: Labels
+    names: list[str]  # of the phrases, as most texts write them
+    worth: npt.NDArray[np.float64]  # of the phrases, by their lengths
+    share: npt.NDArray[np.float64]  # of the texts that hold each
+
+
+def table(groups: Clustering, rows: Sequence[int]) -> Table:
+    """The phrases of these rows that stand in more than one of them."""
+    vectorizer, texts = groups.vectorizer, groups.rows.texts
+    how = (vectorizer.name_stop_words, _known(vectorizer), _segmenter(vectorizer))
+    number: dict[str, int] = {}
+    written: defaultdict[int, Counter[str]] = defaultdict(Counter)  # other than in lower case
+    ids, ptr = [], [0]
+    for row in rows:
+        for phrase, as_written in dict(_candidates(texts[row], *how)).items():
+            i = number.setdefault(phrase, len(number))
+            if as_written != phrase:
+                written[i][as_written] += 1
+            ids.append(i)
+        ptr.append(len(ids))
+    found = np.array(ids, np.int64)
+    held = np.bincount(found, minlength=len(number))
+    kept = held[found] > 1
+    worth = np.array([WORTH[_length(phrase)] for phrase in number])
+    share = held / max(len(ptr) - 1, 1)
+    at = np.append(0, np.cumsum(kept))[ptr]
+    names = list(number)
+    for i, forms in written.items():
+        forms[names[i]] = int(held[i]) - forms.total()
+        names[i] = _usual(forms)
+    return Table(at, found[kept], names, worth, share)
+
+
+def covering(known: Table, start: int, stop: int) -> list[str]:
+    """Up to MOST_NAMED phrases that say what sets the texts `start` to `stop` of the table apart.
+
+    The first is the most telling one; each other is the most telling among the texts that hold none
+    of those before, so that a mixture is named after its parts. A word gives way to a phrase around it
+    that many of its texts hold, and a word that would be the whole name to two of them.
+    """
+    first, last = known.ptr[start], known.ptr[stop]
+    ids = known.ids[first:last]
+    if not ids.size:
+        return []
+    text = np.repeat(np.arange(stop - start), np.diff(known.ptr[start : stop + 1]))
+    phrase, place, n = np.unique(ids, return_inverse=True, return_counts=True)
+    lift = np.log(n / (stop - start) / known.share[phrase]) + 0.01
+    value = known.worth[phrase] * np.maximum(lift, 0.0)
+    left, chosen, most = np.ones(stop - start, bool), list[str](), 0.0
+    while len(chosen) < MOST_NAMED and left.mean() > 1.0 - COVERED:
+        held = np.bincount(place[left[text]], minlength=phrase.size)
+        score = np.where(held > 1, value * held, 0.0)
+        taken = {word for name in chosen for word in _spelled(name)}
+        for i in np.argsort(-score, kind="stable"):
+            if not taken & _spelled(known.names[phrase[i]]):
+                break
+        else:
+            break
+        most = most or float(score[i])
+        if score[i] <= 0.0 or score[i] < WEAKEST * most:
+            break
+        own = np.zeros(left.size, bool)
+        own[text[place == i]] = True
+        inside = np.bincount(place[(own & left)[text]], minlength=phrase.size)
+        around = _around(known, phrase, inside, value * inside, int(i), taken)
+        chosen.append(around[0] if len(around) == 1 else known.names[phrase[i]])
+        left &= ~own
+    return around if len(chosen) == 1 else chosen
+
+
+def _around(
+    known: Table,
+    phrase: Labels,
+    inside: Labels,
+    score: npt.NDArray[np.float64],
+    i: int,
+    taken: set[str],
+) -> list[str]:
+    """The one or two phrases with word i that stand for it; the word itself if there are none."""
+    word = known.names[phrase[i]]
+    if len(_spelled(word)) > 1:
+        return [word]
+    much, some = INSIDE
+    often = np.flatnonzero(inside >= max(some * inside[i], 2))
+    found: list[int] = []
+    for j in often[np.argsort(-score[often], kind="stable")]:
+        parts = _spelled(known.names[phrase[j]])
+        shared = [_spelled(known.names[phrase[k]]) & parts for k in found]
+        if _spelled(word) < parts and not taken & parts and all(len(s) == 1 for s in shared):
+            found.append(int(j))
+    if found and inside[found[0]] >= much * inside[i]:
+        return [known.names[phrase[found[0]]]]
+    return [known.names[phrase[j]] for j in found[:2]] if len(found) > 1 else [word]
+
+
+def _spelled(phrase: str) -> set[str]:
+    """The beginnings of its words, so that charge and charged are alike."""
+    return {word[:6] for word in phrase.lower().split()}
 
 
 def _sampled(labels: Labels, n_clusters: int) -> Iterator[list[int]]:

@@ -19,6 +19,8 @@ from coterie.cli.options import (
     Json,
     Model,
     Quiet,
+    Sheet,
+    Show,
     Text,
 )
 from coterie.cli.pointing import PointingGroup
@@ -185,6 +187,7 @@ def fit(
     ] = "auto",
     encoding: Encoding = None,
     header: Header = None,
+    sheet: Sheet = None,
     seed: Annotated[
         int, typer.Option(help="Random seed; the same seed gives the same clusters.")
     ] = 0,
@@ -215,6 +218,7 @@ def fit(
             help="Show the groups over time, by a column with dates, and what is new, growing or gone.",
         ),
     ] = None,
+    show: Show = None,
     per_group: Annotated[
         bool,
         typer.Option(
@@ -250,6 +254,7 @@ def fit(
             per_group=per_group,
             by=by or [],
             over=over,
+            show=show or [],
             options={
                 "text": text,
                 "id": id,
@@ -271,6 +276,7 @@ def fit(
                 "max_df": max_df,
                 "encoding": encoding,
                 "header": header,
+                "sheet": sheet,
                 "random_state": seed,
                 "max_time": max_time,
             },
@@ -309,6 +315,7 @@ def predict(
     ] = False,
     encoding: Encoding = None,
     header: Header = None,
+    sheet: Sheet = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -325,6 +332,7 @@ def predict(
             out,
             encoding,
             header,
+            sheet,
             embedder=embedder,
             fail_if_drift=fail_if_drift,
             as_json=json,
@@ -412,6 +420,7 @@ def report(
         str | None,
         typer.Option(metavar="COLUMN", help="Show the clusters over this column of times."),
     ] = None,
+    show: Show = None,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
@@ -420,7 +429,8 @@ def report(
     with errors_in_words(debug):
         from coterie.cli import saved
 
-        saved.report(model, out, texts=texts, by=by or [], over=over, quiet=quiet, force=force)
+        by, show = by or [], show or []
+        saved.report(model, out, texts=texts, by=by, over=over, show=show, quiet=quiet, force=force)
 
 
 @app.command(help=COMMANDS["demo"])

@@ -13,18 +13,27 @@ if TYPE_CHECKING:
     from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
 
+ABOUT_FILES = (
+    "text",
+    "id",
+    "encoding",
+    "header",
+    "sheet",
+)  # what `cluster` passes on to the reader
 FILES = re.compile(r"(by|over|changes)_[^/]*\.csv")
 _bad = re.compile(r"[^\w.+-]+")
 
 
-def read(file: Any, given: dict[str, Any], by: list[str], over: str | None) -> Any:
+def read(file: Any, given: dict[str, Any], by: list[str], over: str | None, show: list[str]) -> Any:
     """Read the rows, and refuse columns that are not there or hold no times, before the work starts."""
     from coterie import breakdown
+    from coterie.report.texts import chosen_columns
     from coterie.text import readers
 
-    about = {name: given.pop(name, None) for name in ("text", "id", "encoding", "header")}
+    about = {name: given.pop(name, None) for name in ABOUT_FILES}
     rows = readers.read(file, **about)
     breakdown.check(rows, by, over)
+    chosen_columns(rows, show)
     return rows
 
 

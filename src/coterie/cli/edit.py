@@ -92,7 +92,8 @@ def run(
             kind = "csv" if around is None else _restore_table(groups, around)
             title = (around or folder).name.removesuffix(".coterie")
             per_group = around is not None and (around / places.GROUPS).is_dir()
-            result = fit.Result(groups, _parts(groups, around), kind, title, per_group)
+            parts, show = _asked(groups, around)
+            result = fit.Result(groups, parts, kind, title, per_group, show)
             paths = fit.write_folder(result, place, {}, stages)
         else:
             place.write(groups.save)
@@ -137,21 +138,23 @@ def _restore_table(groups: Clustering, folder: Path) -> str:
     return "csv"
 
 
-def _parts(groups: Clustering, folder: Path | None) -> list[Breakdown]:
-    """The breakdowns of an earlier run, of the groups as they are now."""
+def _asked(groups: Clustering, folder: Path | None) -> tuple[list[Breakdown], list[str]]:
+    """The breakdowns of an earlier run, of the groups as they are now, and the columns it showed."""
     from coterie._disk import read_regular
 
     try:
         run = json.loads(read_regular(folder / places.RUN, 2**26)) if folder is not None else {}
         asked = [(str(p["column"]), p.get("every")) for p in run.get("breakdowns", [])]
+        show = [str(column) for column in run.get("show", [])]
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return []
+        return [], []
     columns = set(groups.rows.frame.columns)
-    return [
+    parts = [
         groups.over(column, every) if every else groups.by(column)
         for column, every in asked
         if column in columns
     ]
+    return parts, [column for column in show if column in columns]
 
 
 def _pair(option: str) -> Any:

@@ -17,6 +17,7 @@ from coterie.cli.finishing import finishing
 from coterie.cli.places import Place
 from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
+from coterie.report.texts import chosen_columns
 from coterie.text import writing
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ class Result(NamedTuple):
     kind: str  # file type of the table
     title: str
     per_group: bool
+    show: list[str]  # columns beside the texts of the report
+
+    @property
+    def report_columns(self) -> dict[str, Any]:
+        """Columns of the table, as arguments of `groups.report`."""
+        return {**breakdowns.columns(self.parts), "columns": self.show}
 
 
 def run(
@@ -58,6 +65,7 @@ def run(
     per_group: bool = False,
     by: list[str] | None = None,
     over: str | None = None,
+    show: list[str] | None = None,
     options: dict[str, Any],
 ) -> None:
     """Check the options, cluster, write the results and print a summary."""
@@ -77,9 +85,11 @@ def run(
             for place in outputs.values():
                 held.enter_context(place)
             held.callback(stages.close)
-            groups, parts = _cluster(file, given, stages, by or [], over)
+            groups, parts = _cluster(file, given, stages, by or [], over, show or [])
             kind = format or places.kind_of(target) or default_type(file)
-            result = Result(groups, parts, kind, sources.stem_of(file), per_group)
+            title = sources.stem_of(file)
+            beside = chosen_columns(groups.rows, show)
+            result = Result(groups, parts, kind, title, per_group, beside)
             paths = _write(result, outputs, stages)
         facts = _facts(result, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
@@ -95,7 +105,12 @@ def run(
 
 
 def _cluster(
-    file: Any, given: dict[str, Any], stages: Stages, by: list[str], over: str | None
+    file: Any,
+    given: dict[str, Any],
+    stages: Stages,
+    by: list[str],
+    over: str | None,
+    show: list[str],
 ) -> tuple[Clustering, list[Breakdown]]:
     stages.enter("starting")
     import polars  # noqa: F401  count loading polars as starting, not as reading
@@ -107,9 +122,9 @@ def _cluster(
             raise KeyboardInterrupt  # still in the first sweep: the clusters are random
         stages.enter(stage)
 
-    if by or over is not None:
+    if by or over is not None or show:
         stages.enter("reading")
-        file = breakdowns.read(file, given, by, over)
+        file = breakdowns.read(file, given, by, over, show)
     # the labels do not depend on the number of threads
     groups = cluster(file, n_jobs=-1, callbacks=[stages.sweep], on_stage=enter, **given)
     stages.enter("describing")
@@ -202,7 +217,7 @@ def _write(result: Result, outputs: dict[str, Place], stages: Stages) -> dict[st
     """Write all outputs, OUT last and in one step; return their paths."""
     out, model, report = (outputs.get(option) for option in ("-o", "--model", "--report"))
     groups, title = result.groups, result.title
-    columns = breakdowns.columns(result.parts)
+    columns = result.report_columns
     paths: dict[str, str] = {}
     if report is not None:
         stages.enter("report")
@@ -249,9 +264,7 @@ def write_folder(
         fresh.mkdir()
         if "report" not in elsewhere:
             stages.enter("report")
-            groups.report(
-                fresh / names["report"], title=result.title, **breakdowns.columns(result.parts)
-            )
+            groups.report(fresh / names["report"], title=result.title, **result.report_columns)
         stages.enter("writing")
         if "model" not in elsewhere:
             groups.save(fresh / names["model"])
@@ -281,6 +294,7 @@ def _facts(result: Result, stages: Stages, paths: dict[str, str]) -> dict[str, A
         "version": __version__,
         **summary.facts(result.groups),
         **({"breakdowns": breakdowns.facts(parts)} if parts else {}),
+        **({"show": result.show} if result.show else {}),
         "stages": {name: round(seconds, 4) for name, seconds in stages.seconds.items()},
         "paths": paths,
     }

@@ -55,6 +55,21 @@ Header = Annotated[
         help="Whether the first line of a csv or tsv file holds column names. Default: detected.",
     ),
 ]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="The sheet of an Excel file. Default: the first one with rows."
+    ),
+]
+Show = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--show",
+        metavar="COLUMN",
+        help="Show this column of your table beside each text of the report, or several: id,channel."
+        " Nothing of other columns is in the page.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the output of an earlier run.")]

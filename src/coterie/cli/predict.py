@@ -43,6 +43,7 @@ def run(
     out: str,
     encoding: str | None,
     header: bool | None,
+    sheet: str | None = None,
     *,
     embedder: str | None = None,
     as_json: bool,
@@ -68,7 +69,8 @@ def run(
     with finishing(outputs, lambda: bool(found)):
         with place or nullcontext():
             groups = sources.open_model(model, embedder)
-            found.append(_predict(groups, file, text, encoding, header))
+            about = {"encoding": encoding, "header": header, "sheet": sheet}
+            found.append(_predict(groups, file, text, about))
             if place is not None:
                 kind = places.kind_of(out) or "csv"
                 rows, added = found[0].rows, found[0].added
@@ -83,10 +85,9 @@ def _predict(
     groups: Clustering,
     file: str | list[Path],
     text: str | None,
-    encoding: str | None,
-    header: bool | None,
+    about: dict[str, Any],
 ) -> Prediction:
-    rows = _read(file, text, groups.rows.column, encoding, header)
+    rows = _read(file, text, groups.rows.column, about)
     added = groups.added_to(rows.texts)
     return Prediction(rows, added, measure(groups, added["cluster"], added["outlier_score"]))
 
@@ -119,8 +120,7 @@ def _read(
     file: str | list[Path],
     text: str | None,
     before: Any,
-    encoding: str | None,
-    header: bool | None,
+    about: dict[str, Any],
 ) -> Rows:
     """Read the rows; without --text, from the column the model was fitted on, if the file has it."""
     from coterie.text import readers
@@ -131,13 +131,13 @@ def _read(
         source = io.BytesIO(stream_content(sys.stdin.buffer, "standard input"))
     if text is None and before is not None:
         try:
-            return readers.read(source, text=before, encoding=encoding, header=header)
+            return readers.read(source, text=before, **about)
         except InvalidInput as error:
             if error.kind != "no_such_column":
                 raise
         if file == "-":
             source.seek(0)
-    return readers.read(source, text=text, encoding=encoding, header=header)
+    return readers.read(source, text=text, **about)
 
 
 def _predictions(found: Prediction) -> list[Any]:

@@ -49,6 +49,7 @@ def report(
     texts: bool,
     by: list[str],
     over: str | None,
+    show: list[str],
     quiet: bool,
     force: bool,
 ) -> None:
@@ -62,7 +63,9 @@ def report(
     with finishing([place], lambda: bool(found)), place:
         found.append(sources.open_model(model))
         target = place.write(
-            lambda fresh: found[0].report(fresh, title=name, texts=texts, by=by, over=over)
+            lambda fresh: found[0].report(
+                fresh, title=name, texts=texts, by=by, over=over, columns=show
+            )
         )
         if not quiet:
             sys.stderr.write(f"Report written to {printable(str(target))}. Open it in a browser.\n")

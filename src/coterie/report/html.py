@@ -29,7 +29,8 @@ FIRST_OUTLIERS = 20
 MOST_DOUBTS = 12  # clusters named in the overview
 FIRST_ROWS = 20  # of the table in a notebook
 _COLOURS = ("#4f7cac", "#c0653f", "#5b8e7d", "#8e5b8a", "#b59b3b", "#6b7280")
-SCRIPTS = ("texts.js", "dial.js", "map.js", "report.js")  # the last one starts them
+# the last one starts them
+SCRIPTS = ("texts.js", "trend.js", "dial.js", "labels.js", "map.js", "report.js")
 _DATA = "@@coterie-data@@"
 
 
@@ -37,7 +38,7 @@ def render(data: Report) -> str:
     """Render the report as one offline HTML page, to be written as UTF-8."""
     n_clusters = len(data["clusters"])
     data = view.shown(data)
-    cards = view.cards(data["clusters"])
+    cards = view.cards(data["clusters"], data["trend"])
     page = _environment().get_template("page.html").render(_context(data, cards, n_clusters))
     # The data are at the end of the page, after all texts, so the last mark is ours.
     before, _, after = page.rpartition(_DATA)
@@ -152,9 +153,10 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
         "texts": data["texts"],
         "dial": data["dial"],
         "charts": data["charts"],
+        "trend": data["trend"],
         "seeds": data["seeds"],
         "charting": charts,
-        "blank": view.Card(0, "", 0, 0, "", 0.0, 1.0, [], []),
+        "blank": view.Card(0, "", 0, 0, "", 0.0, 1.0, [], [], None),
         "doubts": view.doubts(cards, data["overview"]["doubt_below"]),
         "most_doubts": MOST_DOUBTS,
         "n_first": FIRST_CARDS,

@@ -100,6 +100,8 @@ class Texts(TypedDict):
     cluster: list[int]
     leaf: list[int]  # its finest cluster, as in Dial
     sure: list[int]  # percent
+    id: str  # the name of the column with the ids; "row" if there is none
+    columns: dict[str, list[str]]  # chosen columns of the user's table, by name; "": missing
     x: list[int]  # position on the map, in texts.SCALE parts of its width
     y: list[int]
 
@@ -120,7 +122,7 @@ class Dial(TypedDict):
     agreement: dict[str, float]  # of the runs, by the number of clusters
     sizes: list[int]  # of the finest clusters
     joins: list[list[int]]  # (into, gone), the first join first
-    nodes: list[Node]  # one per finest cluster, then one per join
+    nodes: list[Node | None]  # one per finest cluster, then one per join; None: never shown
 
 
 class ChartRow(TypedDict):
@@ -144,6 +146,20 @@ class Chart(TypedDict):
     groups: int  # clusters in all
     lines: list[str]  # what stands out
     notes: list[str]
+
+
+class Trend(TypedDict):
+    """All clusters over time, and the finest ones, so that the page can add them up at any level."""
+
+    column: str
+    every: str  # the length of a period
+    parts: list[str]  # the periods
+    totals: list[int]  # texts in each period
+    recent: int  # the first period that counts as recent
+    counts: list[list[int]]  # by cluster: its texts in each period
+    states: list[str]  # by cluster: new, growing, shrinking, gone or steady
+    leaves: list[list[int]]  # by finest cluster, as in Dial: period, texts, period, texts, ...
+    nodes: list[str]  # the state of each node, as in Dial; empty: it is never shown
 
 
 class Seed(TypedDict):
@@ -170,5 +186,7 @@ class Report(TypedDict):
     outliers: list[Outlier]
     texts: Texts | None  # None: not asked for
     dial: Dial | None  # None: there is only one level
+    no_dial: str  # one sentence: why there is no dial, where one is expected; may be empty
     charts: list[Chart]
+    trend: Trend | None  # None: no column of times was given
     seeds: list[Seed]  # empty: there were none

@@ -6,6 +6,7 @@ ones in the middle, and the finest clusters inside a bubble as sectors, so that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from coterie.report import layout
 from coterie.report.schema import Cluster, Texts
+from coterie.text._columns import column_names, need, values_of
 
 MOST_TEXTS = 20_000
 SCALE = 9600  # units of a position per picture width
@@ -22,7 +24,28 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def texts_of(groups: Any, clusters: list[Cluster], order: Ints | None, with_texts: bool) -> Texts:
+def chosen_columns(rows: Any, columns: Sequence[str] | str | None) -> list[Any]:
+    """The columns to show beside each text: a name, several, or "id,channel"; others are refused."""
+    names = column_names(rows.frame)
+    wanted = [columns] if isinstance(columns, str) else list(columns or ())
+    found: list[Any] = []
+    for name in wanted:
+        parts = [name]
+        if isinstance(name, str) and name not in names and "," in name:
+            parts = [part.strip() for part in name.split(",") if part.strip()]
+        for part in parts:
+            need(part, names, "columns")
+        found += parts
+    return list(dict.fromkeys(found))
+
+
+def texts_of(
+    groups: Any,
+    clusters: list[Cluster],
+    order: Ints | None,
+    with_texts: bool,
+    columns: Sequence[Any] = (),
+) -> Texts:
     """The texts of a clustering; `order` is that of the finest clusters in the tree."""
     rows = _chosen(groups)
     cluster, sure = groups.labels[rows], groups.probability[rows]
@@ -37,9 +60,20 @@ def texts_of(groups: Any, clusters: list[Cluster], order: Ints | None, with_text
         "cluster": cluster.tolist(),
         "leaf": leaf.tolist(),
         "sure": np.floor(100 * sure).astype(int).tolist(),
+        "id": groups.rows.id_column or "row",
+        "columns": {
+            str(name): _values(groups, name, rows)
+            for name in columns
+            if name != groups.rows.id_column  # every text has its id anyway
+        },
         "x": place[:, 0].tolist(),
         "y": place[:, 1].tolist(),
     }
+
+
+def _values(groups: Any, name: Any, rows: Ints) -> list[str]:
+    found = values_of(groups.rows.frame, name)
+    return [found[i] or "" for i in rows.tolist()]
 
 
 def _chosen(groups: Any) -> Ints:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from coterie.report import drawing
+from coterie.report import charts, drawing
 from coterie.report.clean import printable, shorten
-from coterie.report.schema import Cluster, Example, Outlier, Overview, Report, Word
+from coterie.report.schema import Cluster, Example, Outlier, Overview, Report, Texts, Trend, Word
 
 MOST_CLUSTERS = 3000
 MOST_WORDS = 12
@@ -44,6 +44,14 @@ class Quote(NamedTuple):
     pieces: list[Piece]
 
 
+class Spark(NamedTuple):
+    """A cluster over time, as shown in its card."""
+
+    state: str
+    says: str
+    bars: str  # the d attribute of a path
+
+
 class Card(NamedTuple):
     """A cluster as shown."""
 
@@ -56,6 +64,7 @@ class Card(NamedTuple):
     trust: float | None
     words: list[WordBar]
     quotes: list[Quote]
+    trend: Spark | None
 
 
 def shown(data: Report) -> Report:
@@ -81,17 +90,25 @@ def shown(data: Report) -> Report:
         "clusters": clusters,
         "trace": data["trace"],
         "outliers": printable(data["outliers"][:MOST_OUTLIERS]),
-        "texts": data["texts"],  # made printable when they are packed
+        "texts": _with_names(data["texts"]),  # the rest is made printable when they are packed
         "dial": data["dial"],
+        "no_dial": printable(data["no_dial"]),
         "charts": printable(data["charts"]),
+        "trend": printable(data["trend"]),
         "seeds": printable(data["seeds"]),
     }
 
 
-def cards(clusters: Sequence[Cluster]) -> list[Card]:
+def _with_names(texts: Texts | None) -> Texts | None:
+    if texts is None or not texts["columns"]:
+        return texts
+    return {**texts, "columns": {printable(n): held for n, held in texts["columns"].items()}}
+
+
+def cards(clusters: Sequence[Cluster], trend: Trend | None = None) -> list[Card]:
     """The clusters from `shown` as cards."""
     tones = drawing.tone_of(clusters)
-    return [_card(cluster, tones[cluster["id"]]) for cluster in clusters]
+    return [_card(cluster, tones[cluster["id"]], trend) for cluster in clusters]
 
 
 def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
@@ -146,7 +163,7 @@ def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
             "row": shorten(row["row"], ROW_CHARS),
             "text": shorten(row["text"], TEXT_CHARS),
             "value": row["score"] if math.isfinite(row["score"]) else 0.0,
-            "score": f"{row['score']:.2f}" if math.isfinite(row["score"]) else "–",
+            "score": f"{row['score']:.4f}" if math.isfinite(row["score"]) else "–",
             "cluster": row["cluster"] if row["cluster"] in known else None,
         }
         for row in rows
@@ -219,7 +236,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _card(cluster: Cluster, tone: int) -> Card:
+def _card(cluster: Cluster, tone: int, trend: Trend | None) -> Card:
     return Card(
         id=cluster["id"],
         name=cluster["name"],
@@ -230,7 +247,22 @@ def _card(cluster: Cluster, tone: int) -> Card:
         trust=_rounded(cluster["trust"]),
         words=bars(cluster["words"]),
         quotes=[_quote(example) for example in cluster["examples"][:MOST_EXAMPLES]],
+        trend=None if trend is None else _spark(trend, cluster["id"]),
     )
+
+
+def _spark(trend: Trend, k: int) -> Spark:
+    """A cluster's share of the texts of each period; trend.js has the same words and bars."""
+    counts, totals, cut = trend["counts"][k], trend["totals"], trend["recent"]
+    share = [n / max(of, 1) for n, of in zip(counts, totals, strict=True)]
+    before, recent = (
+        percent(sum(counts[part]) / max(sum(totals[part]), 1))
+        for part in (slice(None, cut), slice(cut, None))
+    )
+    said = f"{trend['states'][k]}: {before} of the texts"
+    if cut < len(share):
+        said += f" before {trend['parts'][cut]}, {recent} since then"
+    return Spark(trend["states"][k], said, charts.bars(share))
 
 
 def _rounded(value: float | None) -> float | None:

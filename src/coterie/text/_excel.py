@@ -1,13 +1,14 @@
 """Reads and writes Excel workbooks (and reads OpenDocument sheets), as polars DataFrames.
 
-In: the bytes of a workbook. Out: its first sheet with rows. Excel has one type for numbers: columns of
-whole numbers become integers, and columns of dates without times become dates. When writing, what Excel
-would change stays as it is: whole numbers of more than 15 digits and times with a zone become texts,
-and no text becomes a formula, a number or a link.
+In: the bytes of a workbook. Out: the sheet that was named, or the first one with rows. Excel has one
+type for numbers: columns of whole numbers become integers, and columns of dates without times become
+dates. When writing, what Excel would change stays as it is: whole numbers of more than 15 digits and
+times with a zone become texts, and no text becomes a formula, a number or a link.
 """
 
 from __future__ import annotations
 
+import difflib
 import io
 import logging
 import zipfile
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from coterie._sentence import Name, Sentence, example
 from coterie.errors import InvalidInput
 from coterie.text._bounded_read import TIMES, most_bytes, too_large
 from coterie.text._csv import unique_names
@@ -31,23 +33,27 @@ _LIKE_TEXT = {
 }
 
 
-def read(raw: bytes, name: str, notes: list[str], header: bool | None) -> Any:
-    """Return the first sheet that has rows; `header=False`: its first row is data."""
+def read(
+    raw: bytes, name: str, notes: list[str], header: bool | None, wanted: str | None = None
+) -> Any:
+    """Return the sheet `wanted`, or the first that has rows; `header=False`: its first row is data."""
     import fastexcel
 
     _check_size(raw, name)
     with _quiet():
         book = fastexcel.read_excel(raw)
         names = list(book.sheet_names)
-        for sheet in names:
+        for sheet in names if wanted is None else [_named(wanted, names, name)]:
             frame = _sheet(book, sheet, header)
             if frame.height and frame.width:
                 break
         else:
-            raise InvalidInput(f"{name} has no rows, so there is nothing to cluster.")
-    if len(names) > 1:
+            which = name if wanted is None else f"The sheet {sheet!r} of {name}"
+            raise InvalidInput(f"{which} has no rows, so there is nothing to cluster.")
+    if len(names) > 1 and wanted is None:
         others = ", ".join(repr(other) for other in names if other != sheet)
-        notes.append(f"Read the sheet {sheet!r} of {name}; not read: {others}.")
+        said = f"Read the sheet {sheet!r} of {name}; not read: {others}. Choose another with "
+        notes.append(said + example("sheet") + ".")
     return frame.with_columns([_typed(frame[column]) for column in frame.columns])
 
 
@@ -77,6 +83,24 @@ def n_cut(frame: Any) -> int:
         for c in frame.select(pl.col(pl.String)).columns
     ]
     return sum(long)
+
+
+def _named(wanted: str, names: list[str], file: str) -> str:
+    """The sheet of this name; case and blanks at the ends do not matter if no other is meant."""
+    if wanted in names:
+        return wanted
+    alike = [name for name in names if name.strip().casefold() == wanted.strip().casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    close = difflib.get_close_matches(wanted[:80], names, 1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    shown = ", ".join(map(repr, names[:30])) + (", ..." if len(names) > 30 else "")
+    raise InvalidInput(
+        f"{file} has no sheet {wanted!r} ("
+        + Sentence(Name("sheet", "sheet=..."))
+        + f"). Its sheets are {shown}.{hint}",
+        kind="no_such_sheet",
+    )
 
 
 def _sheet(book: Any, name: str, header: bool | None) -> Any:

@@ -43,6 +43,7 @@ class Wanted(NamedTuple):
     encoding: str | None = None
     header: bool | None = None  # whether the first line of a csv file is a header; None: detect
     columns: tuple[str, ...] = ()  # names given by the user
+    sheet: str | None = None  # of an Excel file; None: the first one with rows
 
 
 class Loaded(NamedTuple):
@@ -162,10 +163,16 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
             example("header", wanted.header)
             + f" only applies to csv and tsv files and Excel sheets, but {name} is {kind}. Leave it out."
         )
+    if wanted.sheet is not None and kind != "excel":
+        raise InvalidInput(
+            example("sheet", wanted.sheet)
+            + f" only applies to Excel files, but {name} is {kind}. Leave it out."
+        )
     if kind == "parquet":
         return Loaded(_not_empty(_parquet.read(raw, name), name), notes, None)
     if kind == "excel":
-        return Loaded(_excel.read(raw, name, notes, wanted.header), notes, None, _dialect.EXCEL)
+        frame = _excel.read(raw, name, notes, wanted.header, wanted.sheet)
+        return Loaded(frame, notes, None, _dialect.EXCEL)
     data, more = _decoded(raw, wanted.encoding, name)
     notes += more
     if kind in ("csv", "tsv"):
@@ -199,6 +206,11 @@ def _lines(data: bytes) -> Any:
 def _folder(folder: Path, wanted: Wanted) -> Loaded:
     import polars as pl
 
+    if wanted.sheet is not None:
+        raise InvalidInput(
+            example("sheet", wanted.sheet)
+            + f" only applies to Excel files, but {folder} is a folder. Leave it out."
+        )
     paths = sorted(p for p in folder.rglob("*") if p.is_file() and _is_txt(p))
     if not paths:
         raise InvalidInput(

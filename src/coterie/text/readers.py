@@ -126,11 +126,13 @@ def read(
     id: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
 ) -> Rows:
     """Read texts from a list, a table, a file or a stream.
 
     `text` and `id` are column names; several for `text` are read as one. `encoding` is that of the file,
     and `header` says whether the first line of a csv file holds the column names (None: detect it).
+    `sheet` is the sheet of an Excel file (None: the first one with rows).
     """
     if isinstance(data, Rows):
         return data
@@ -140,17 +142,21 @@ def read(
         with _files.errors_as_sentences("standard input" if data == "-" else name):
             of_text = text.split(",") if isinstance(text, str) else list(text or ())
             asked = tuple(n for n in (text, id, *of_text) if isinstance(n, str))
-            wanted = _files.Wanted(encoding, header, asked)
+            wanted = _files.Wanted(encoding, header, asked, sheet)
             loaded = _several.load(paths, wanted) if paths else _files.load(data, wanted)
             rows = _from_frame(loaded.frame, text, id, loaded.notes, loaded.source)
             rows.dialect = loaded.dialect
             return rows
-    if header is not None:
-        raise InvalidInput(
-            example("header", header)
-            + f" only applies to csv and tsv files, but the data is a {type(data).__name__}."
-            " Leave it out."
-        )
+    for name, given, files in (
+        ("header", header, "csv and tsv"),
+        ("sheet", sheet, "Excel"),
+    ):
+        if given is not None:
+            raise InvalidInput(
+                example(name, given)
+                + f" only applies to {files} files, but the data is a {type(data).__name__}."
+                " Leave it out."
+            )
     if isinstance(data, bytes | dict | set | frozenset):
         raise InvalidInput(
             f"The data is a {type(data).__name__}. Pass a list of texts, a table (pandas, polars) or the"

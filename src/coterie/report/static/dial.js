@@ -1,11 +1,12 @@
 // The dial: cuts the tree of the finest clusters at another number, and makes cards of the parts.
 const NEARLY_ALL = 0.8; // a group that shares so much with a cluster of the fit has its name
+const MOST_COLOURED = 300; // groups; of more, each has the colour of the cluster that most of its texts are in
 const cuts = new Map(); // number of clusters -> cards
 
 function setUpDial() {
   if (!byId("dial")) return;
-  if (!dial) { // there was no room for it
-    byId("levels").parentElement.hidden = true;
+  if (!dial) {
+    byId("dial-form").replaceWith(make("p", { class: "none" }, "There was no room for the levels in this page. Use groups.at(n)."));
     return;
   }
   const input = byId("dial"), values = dial.values;
@@ -46,7 +47,7 @@ function cutAt(n) {
   const leaves = dial.sizes.map((_, leaf) => [leaf]);
   const node = dial.sizes.map((_, leaf) => leaf);
   dial.joins.slice(0, dial.sizes.length - n).forEach(([into, gone], i) => {
-    leaves[into] = leaves[into].concat(leaves[gone]);
+    for (const leaf of leaves[gone]) leaves[into].push(leaf);
     leaves[gone] = null;
     node[into] = dial.sizes.length + i;
   });
@@ -57,7 +58,7 @@ function cutAt(n) {
     const size = own.reduce((sum, one) => sum + dial.sizes[one], 0);
     const [name, words] = dial.nodes[node[leaf]];
     const card = {
-      id: `${n}-${leaf}`, name, tone: 0, size, share: percent(size / total), coherence: null, trust: null,
+      id: `${n}-${leaf}`, node: node[leaf], name, tone: 0, size, share: percent(size / total), coherence: null, trust: null,
       words, quotes: [], leaves: own, rows: [], times: new Map(), element: null, haystack: null,
     };
     for (const one of own) groupOf[one] = card;
@@ -78,15 +79,38 @@ function share(made, groupOf) {
     for (const [cluster, n] of card.times) if (n > most) [card.home, most] = [cluster, n];
     card.tone = ((cardOf.get(String(card.home))?.tone ?? 0) + (parts.get(card.home) ?? 0)) % 6;
     parts.set(card.home, (parts.get(card.home) ?? 0) + 1);
+    card.middle = ["x", "y"].map((axis) => card.rows.reduce((sum, i) => sum + texts[axis][i], 0) / Math.max(card.rows.length, 1));
     const home = cardOf.get(String(card.home));
     if (home && most >= NEARLY_ALL * Math.max(card.rows.length, rowsOf(home).length)) card.name = home.name;
     if (!texts.text.length) continue;
-    const best = card.rows.slice().sort((a, b) => texts.sure[b] - texts.sure[a] || a - b).slice(0, 3);
-    card.quotes = best.map((i) => [texts.row[i], `${texts.sure[i]}%`, [texts.text[i].slice(0, 400)]]);
+    card.quotes = surest(card.rows, 3).map((i) => [texts.row[i], `${texts.sure[i]}%`, [texts.text[i].slice(0, 400)]]);
   }
+  if (made.length <= MOST_COLOURED) colour(made);
 }
 
-function percent(share) {
-  const value = 100 * share;
-  return value > 0 && value < 0.1 ? "<0.1%" : value > 0 && value < 9.95 ? `${value.toFixed(1)}%` : `${value.toFixed(0)}%`;
+function surest(rows, n) {
+  const best = [];
+  for (const i of rows) {
+    if (best.length === n && texts.sure[i] <= texts.sure[best[n - 1]]) continue;
+    let at = best.length;
+    while (at && texts.sure[best[at - 1]] < texts.sure[i]) at--;
+    best.splice(at, 0, i);
+    best.length = Math.min(best.length, n);
+  }
+  return best;
+}
+
+// Another colour for each group than for those around it, so that their outlines can be told apart.
+function colour(made) {
+  const done = [];
+  for (const card of made.slice().sort((a, b) => b.size - a.size)) {
+    const alike = [0, 0, 0, 0, 0, 0];
+    for (const other of done) {
+      const far = (card.middle[0] - other.middle[0]) ** 2 + (card.middle[1] - other.middle[1]) ** 2;
+      alike[other.tone] += other.size / (far + 1e4);
+    }
+    const least = Math.min(...alike);
+    if (alike[card.tone] > least) card.tone = alike.indexOf(least);
+    done.push(card);
+  }
 }

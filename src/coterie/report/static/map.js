@@ -1,14 +1,21 @@
 // The map: bubbles of clusters in SVG, for links, keyboard and paper; below them a canvas with a dot per
 // text and the labels. Both show the same part of the picture, so that they zoom together.
 const MAP_WIDTH = 960, MAP_HEIGHT = 600, PER_UNIT = 10; // texts are placed in tenths of a unit
-const MOST_ZOOM = 40, MOST_LABELS = 60;
+const MOST_ZOOM = 40, MOST_GAP = 40, TOUCHING = 4; // units between bubbles that are tied together
+const PAD = 3; // pixels around them
 
 function setUpMap() {
   const figure = byId("map-figure"), tip = byId("tip");
   if (!figure) return null;
   const svg = figure.querySelector("svg"), canvas = byId("dots"), view = { x: 0, y: 0, zoom: 1 };
   const of = (event) => event.target.closest?.(".bubble");
-  let groupOf = new Map(), dotTone = null, pending = 0, dragged = false;
+  const bubbleOf = new Map(bubbles.map((bubble) => [bubble.dataset.id, bubble]));
+  const places = bubbles.map((bubble) => {
+    const { cx, cy, r } = bubble.querySelector("circle");
+    return [cx.baseVal.value, cy.baseVal.value, r.baseVal.value];
+  });
+  const around = places.map(() => []);
+  let groupOf = new Map(), shapes = [], near = null, dotTone = null, pending = 0, dragged = false;
   for (const bubble of bubbles) {
     const title = bubble.querySelector("title"); // the slow tooltip of the browser; ours shows more
     bubble.setAttribute("aria-label", title.textContent);
@@ -37,6 +44,7 @@ function setUpMap() {
       if (cards === fitted) texts.cluster.forEach((k, i) => { dotTone[i] = cardOf.get(String(k))?.tone ?? 0; });
       else for (const card of cards) for (const i of card.rows) dotTone[i] = card.tone;
     }
+    shapes = findShapes();
     redraw();
   }
 
@@ -69,36 +77,71 @@ function setUpMap() {
     const style = getComputedStyle(document.documentElement);
     const tones = [0, 1, 2, 3, 4, 5].map((t) => style.getPropertyValue(`--t${t}`).trim());
     const at = (x, y) => [(x - view.x) * scale, (y - view.y) * scale];
-    drawBridges(pen, tones, at, scale);
+    drawOutlines(pen, tones, style.getPropertyValue("--sheet").trim(), at, scale);
     if (texts) drawDots(pen, tones, scale, box);
-    drawLabels(pen, style, at, box);
+    drawLabels(pen, style, at, scale, box);
   }
 
-  // Bubbles of one group are tied together.
-  function drawBridges(pen, tones, at, scale) {
-    if (cards === fitted) return;
-    const members = new Map();
-    for (const bubble of bubbles) {
-      const card = groupOf.get(bubble.dataset.id), { cx, cy, r } = bubble.firstElementChild;
-      if (card) members.set(card, [...(members.get(card) ?? []), [cx.baseVal.value, cy.baseVal.value, r.baseVal.value]]);
-    }
-    pen.globalAlpha = 0.28;
-    pen.lineCap = "round";
-    for (const [card, own] of members) { // far ones are only coloured alike: lines across the map would hide it
-      pen.strokeStyle = tones[card.tone];
-      for (let i = 1; i < own.length; i++) { // each to the nearest of those before it
-        let best = 0;
-        const far = (j) => Math.hypot(own[i][0] - own[j][0], own[i][1] - own[j][1]);
-        for (let j = 1; j < i; j++) if (far(j) < far(best)) best = j;
-        if (far(best) - own[i][2] - own[best][2] > 40) continue;
-        pen.lineWidth = Math.max(3, Math.min(own[i][2], own[best][2]) * scale * 0.7);
-        pen.beginPath();
-        pen.moveTo(...at(own[i][0], own[i][1]));
-        pen.lineTo(...at(own[best][0], own[best][1]));
-        pen.stroke();
+  // A group of several bubbles is one shape with an outline; far bubbles are islands of the same colour.
+  function drawOutlines(pen, tones, sheet, at, scale) {
+    for (const { card, own, bridges } of shapes) {
+      for (const [colour, more] of [[tones[card.tone], PAD], [`color-mix(in srgb, ${tones[card.tone]} 16%, ${sheet})`, PAD - 1.6]]) {
+        pen.fillStyle = pen.strokeStyle = sheet;
+        pen.fillStyle = pen.strokeStyle = colour;
+        for (const [x, y, r] of own) {
+          pen.beginPath();
+          pen.arc(...at(x, y), r * scale + more, 0, 2 * Math.PI);
+          pen.fill();
+        }
+        for (const [one, two, wide] of bridges) {
+          pen.lineWidth = wide * scale + 2 * more;
+          pen.beginPath();
+          pen.moveTo(...at(one[0], one[1]));
+          pen.lineTo(...at(two[0], two[1]));
+          pen.stroke();
+        }
       }
     }
-    pen.globalAlpha = 1;
+  }
+
+  // The bubbles of each group of this level, and which of them are tied together: the nearest first, each only once.
+  function findShapes() {
+    if (cards === fitted) return [];
+    near ??= findNear();
+    const found = new Map(cards.map((card) => [card, { card, own: [], bridges: [] }])), root = places.map((_, i) => i);
+    const group = bubbles.map((bubble) => groupOf.get(bubble.dataset.id));
+    const top = (i) => { while (root[i] !== i) i = root[i] = root[root[i]]; return i; };
+    places.forEach((place, i) => found.get(group[i])?.own.push(place));
+    for (const [i, j, gap] of near) {
+      if (group[i] !== group[j] || top(i) === top(j)) continue;
+      const between = (k) => group[k] !== group[i] && inWay(places[k], places[i], places[j]);
+      if (gap > TOUCHING && around[i].some(between)) continue;
+      root[top(i)] = top(j);
+      found.get(group[i])?.bridges.push([places[i], places[j], 1.2 * Math.min(places[i][2], places[j][2])]);
+    }
+    return [...found.values()].filter(({ own }) => own.length);
+  }
+
+  // All pairs of bubbles that may be tied together, the nearest first; what is between two of them is around each.
+  function findNear() {
+    const found = [];
+    places.forEach(([x, y, r], i) => {
+      for (let j = 0; j < i; j++) {
+        const gap = Math.hypot(x - places[j][0], y - places[j][1]) - r - places[j][2];
+        if (gap > MOST_GAP) continue;
+        found.push([i, j, gap]);
+        around[i].push(j);
+        around[j].push(i);
+      }
+    });
+    return found.sort((a, b) => a[2] - b[2]);
+  }
+
+  // Whether the middle of a bubble lies on the line between two others.
+  function inWay([x, y, r], one, two) {
+    const [dx, dy] = [two[0] - one[0], two[1] - one[1]];
+    const along = Math.max(0, Math.min(1, ((x - one[0]) * dx + (y - one[1]) * dy) / (dx * dx + dy * dy || 1)));
+    return Math.hypot(one[0] + along * dx - x, one[1] + along * dy - y) < 0.7 * r;
   }
 
   function drawDots(pen, tones, scale, box) {
@@ -116,52 +159,51 @@ function setUpMap() {
     pen.globalAlpha = 1;
   }
 
-  // The largest groups in view first, so that no small one takes the place of a large one's label.
-  function drawLabels(pen, style, at, box) {
-    const taken = [], most = cards[0]?.size ?? 1, family = getComputedStyle(document.body).fontFamily;
+  function drawLabels(pen, style, at, scale, box) {
+    const family = getComputedStyle(document.body).fontFamily;
+    const measure = (text, font) => {
+      pen.font = `600 ${font}px ${family}`;
+      return pen.measureText(text).width;
+    };
+    const items = cards.flatMap((card) => {
+      const place = placeOf(card);
+      if (!place) return [];
+      const [x, y] = at(place[0], place[1]);
+      return [{ card, x, y, r: place[2] * scale }];
+    });
+    const placed = placeLabels(items, box, measure);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
     pen.lineWidth = 4;
     pen.strokeStyle = style.getPropertyValue("--sheet");
     pen.fillStyle = style.getPropertyValue("--ink");
-    for (const card of cards) {
-      if (taken.length >= MOST_LABELS) break;
-      const place = placeOf(card);
-      if (!place) continue;
-      const [x, y] = at(...place), font = 11.5 + 3.5 * Math.sqrt(card.size / most);
-      if (x < 0 || y < 0 || x > box.width || y > box.height) continue;
+    for (const { lines, x, y, font } of placed) {
       pen.font = `600 ${font}px ${family}`;
-      const says = card.name.length > 26 ? `${card.name.slice(0, 25)}…` : card.name;
-      const half = pen.measureText(says).width / 2 + 3;
-      const middle = Math.max(half, Math.min(x, box.width - half));
-      const own = [middle - half, y - font * 0.7, middle + half, y + font * 0.7];
-      if (taken.some((b) => own[0] < b[2] && b[0] < own[2] && own[1] < b[3] && b[1] < own[3])) continue;
-      taken.push(own);
-      pen.strokeText(says, middle, y);
-      pen.fillText(says, middle, y);
+      lines.forEach((line, i) => {
+        const down = y + (i - (lines.length - 1) / 2) * LINE * font;
+        pen.strokeText(line, x, down);
+        pen.fillText(line, x, down);
+      });
     }
-    canvas.dataset.labels = String(taken.length);
+    canvas.dataset.labels = JSON.stringify(placed.map(({ id, lines }) => [id, lines.join(" ")]));
   }
 
-  // Where a group's label stands: its bubble, or the middle of its texts in the bubble most of them are in.
+  // Where a group's label stands, and its room: its bubble, or its part of the bubble that most of its texts are in.
   function placeOf(card) {
     if (card.place === undefined) {
+      const circle = bubbleOf.get(String(card.leaves ? card.home : card.id))?.firstElementChild;
+      const own = card.leaves && circle ? card.rows.filter((i) => texts.cluster[i] === card.home) : [];
+      const mean = (values) => own.reduce((sum, i) => sum + values[i], 0) / own.length / PER_UNIT;
       card.place = null;
-      if (!card.leaves || !texts) {
-        const circle = byBubble(card.id)?.firstElementChild;
-        if (circle) card.place = [circle.cx.baseVal.value, circle.cy.baseVal.value];
-      } else {
-        const own = card.rows.filter((i) => texts.cluster[i] === card.home);
-        const mean = (values) => own.reduce((sum, i) => sum + values[i], 0) / own.length / PER_UNIT;
-        if (own.length) card.place = [mean(texts.x), mean(texts.y)];
+      if (circle && own.length) {
+        const share = Math.min(1, own.length / Math.max(rowsOf(cardOf.get(String(card.home))).length, 1));
+        card.place = [mean(texts.x), mean(texts.y), circle.r.baseVal.value * Math.sqrt(share)];
+      } else if (circle && !card.leaves) {
+        card.place = [circle.cx.baseVal.value, circle.cy.baseVal.value, circle.r.baseVal.value];
       }
     }
     return card.place;
-  }
-
-  function byBubble(id) {
-    return bubbles.find((bubble) => bubble.dataset.id === String(id));
   }
 
   // ------------------------------------------------------------ zooming
@@ -243,6 +285,7 @@ function setUpMap() {
   function point(bubble) {
     const card = groupOf.get(bubble.dataset.id) ?? cardOf.get(bubble.dataset.id);
     if (!card) return;
+    for (const other of bubbles) other.classList.toggle("mate", cards !== fitted && groupOf.get(other.dataset.id) === card);
     const box = bubble.getBoundingClientRect();
     showTip(box.left + box.width / 2, box.top, box.bottom, {
       name: card.name,
@@ -277,6 +320,7 @@ function setUpMap() {
 
   function leave() {
     tip.hidden = true;
+    for (const bubble of bubbles) bubble.classList.remove("mate");
   }
 }
 

@@ -3,7 +3,7 @@
 const byId = (id) => document.getElementById(id);
 const slot = (root, name) => root.querySelector(`[data-slot="${name}"]`);
 const number = new Intl.NumberFormat("en");
-const { first: STEP, doubt: DOUBT, cards: packed, texts, dial } = JSON.parse(byId("data").textContent);
+const { first: STEP, doubt: DOUBT, cards: packed, texts, dial, trend } = JSON.parse(byId("data").textContent);
 const fitted = packed.map(([id, name, tone, size, share, coherence, trust, words, quotes]) => ({
   id, name, tone, size, share, coherence, trust, words, quotes, element: byId(`cluster-${id}`), haystack: null,
 }));
@@ -23,6 +23,7 @@ const orders = {
   size: (a, b) => b.size - a.size,
   name: (a, b) => collator.compare(a.name, b.name),
   coherence: (a, b) => (b.coherence ?? -Infinity) - (a.coherence ?? -Infinity) || b.size - a.size,
+  trend: (a, b) => STATES.indexOf(stateOf(a)) - STATES.indexOf(stateOf(b)) || b.size - a.size,
   trust: (a, b) => (b.trust ?? -Infinity) - (a.trust ?? -Infinity) || b.size - a.size,
 };
 let rest = 0;
@@ -145,6 +146,7 @@ function build(card) {
   slot(element, "trust").hidden = card.trust === null;
   slot(element, "doubt").hidden = !doubtful;
   if (card.trust !== null) slot(element, "trusted").textContent = card.trust.toFixed(2);
+  showTrend(card, element);
   slot(element, "words").replaceChildren(...card.words.map(([word, bar, times]) => {
     const row = fill(clone("word-template"), { word, times });
     row.querySelector("rect").setAttribute("width", `${bar}%`);

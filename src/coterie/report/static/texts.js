@@ -4,6 +4,7 @@ const rowsByCluster = new Map();
 const folded = []; // texts in lower case without accents, made on first use
 
 function setUpTexts() {
+  if (!texts && byId("about-texts")) byId("about-texts").textContent = "There was no room for the texts in this page.";
   if (!texts || !texts.text.length) return;
   if (texts.chars) byId("about-texts").textContent += ` Texts are cut at ${number.format(texts.chars)} characters.`;
   // prepare some cards at a time, so that the first search need not prepare all of them
@@ -20,8 +21,9 @@ function haystackOf(card) {
   return card.haystack;
 }
 
+// A text and its columns, as search sees them.
 function foldedText(i) {
-  return (folded[i] ??= fold(texts.text[i]));
+  return (folded[i] ??= fold([texts.text[i], ...texts.columns.map(([, values]) => values[i])].join("\n")));
 }
 
 // The places of a card's texts; cards of another level have them from the start.
@@ -89,7 +91,7 @@ function makeReader(card, rows) {
   back.addEventListener("click", () => { start = Math.max(0, start - READER_STEP); show(); });
   next.addEventListener("click", () => { start += READER_STEP; show(); });
   copy.addEventListener("click", async () => {
-    const said = (await copied(found.map((i) => texts.text[i]).join("\n"))) ? "Copied" : "Not allowed";
+    const said = (await copied(tabbed(found))) ? "Copied" : "Not allowed";
     copy.textContent = said;
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   });
@@ -103,13 +105,33 @@ function line(i) {
   const text = make("bdi", { class: "text", lang: "" }, texts.text[i]);
   const source = make("span", { class: "source" }, `row ${texts.row[i]} · ${texts.sure[i]}% sure`);
   item.append(text, " ", source);
+  for (const [name, values] of texts.columns) {
+    if (!values[i]) continue;
+    const cell = make("span", { class: "cell" });
+    cell.append(make("bdi", { class: "column", lang: "" }, name), " ", make("bdi", { lang: "" }, values[i]));
+    source.append(cell);
+  }
   return item;
 }
 
+const HEAD = () => [texts.id, "text", "probability", ...texts.columns.map(([name]) => name)];
+const cellsOf = (i) => [texts.row[i], texts.text[i], texts.sure[i] / 100, ...texts.columns.map(([, values]) => values[i])];
+
+// For the clipboard: the texts, or, with columns, a table that can be pasted into a spreadsheet.
+function tabbed(rows) {
+  if (!texts.columns.length) return rows.map((i) => texts.text[i]).join("\n");
+  return [HEAD(), ...rows.map(cellsOf)].map((cells) => cells.map(harmless).join("\t")).join("\n");
+}
+
 function csvOf(rows) {
-  const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
-  const lines = rows.map((i) => [texts.row[i], texts.text[i], texts.sure[i] / 100].map(quoted).join(","));
-  return `\ufeffrow,text,probability\r\n${lines.join("\r\n")}\r\n`; // the mark is for Excel
+  const quoted = (cell) => `"${harmless(cell).replaceAll('"', '""')}"`;
+  const lines = [HEAD(), ...rows.map(cellsOf)].map((cells) => cells.map(quoted).join(","));
+  return `\ufeff${lines.join("\r\n")}\r\n`; // the mark is for Excel
+}
+
+// As in the tables that coterie writes: no text becomes a formula.
+function harmless(cell) {
+  return typeof cell === "string" && /^[=+\-@＝＋－＠]/.test(cell) ? `'${cell}` : String(cell);
 }
 
 async function copied(text) {
