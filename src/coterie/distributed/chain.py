@@ -11,8 +11,8 @@ import numpy.typing as npt
 from coterie.backends._chain import BaseChain
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.counts import Counts
-from coterie.distributed.layout import shard_bounds
-from coterie.distributed.merge import Delta, grouped, tally, twins
+from coterie.distributed.layout import shard_bounds, tally_parts
+from coterie.distributed.merge import Delta, grouped, twins
 from coterie.distributed.shard import Moves, Order
 from coterie.state import Assignment, from_labels
 from coterie.urns import Urn, is_located
@@ -56,14 +56,14 @@ class ShardedChain:
         number[slots] = np.arange(slots.size, dtype=np.int32)
         self.labels: Labels = number[assignment.labels]
         self.id, self.next_id = assignment.id[slots].copy(), assignment.next_id
-        self.clusters = tally(self._counted(), self.labels, slots.size)
+        self.clusters = tally_parts(self._counted(), self.bounds, self.labels, slots.size)
 
     def retune(self, urn: Urn) -> None:
         """Go on with an urn that has other values."""
         again = is_located(self.counts, urn) != is_located(self.counts, self.urn)
         self.urn = urn
         if again:
-            self.clusters = tally(self._counted(), self.labels, self.id.size)
+            self.clusters = tally_parts(self._counted(), self.bounds, self.labels, self.id.size)
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
@@ -94,11 +94,11 @@ class ShardedChain:
         n_kept = int(keep.sum())
         number = np.full(n, -1, np.int64)
         number[keep] = np.arange(n_kept)
-        every = np.concatenate([number, n_kept + twin])
+        every = np.concatenate([number, n_kept + twin]).astype(np.int32)
         total = n_kept + n_new
         opened = grouped(delta.opened, n_kept + twin, total)
         self.clusters = grouped(known, number, total) + opened
-        self.labels = every[self.labels].astype(np.int32)
+        self.labels = every[self.labels]
         self.id = np.concatenate([self.id[keep], self.next_id + np.arange(n_new)])
         self.next_id += n_new
 

@@ -1,0 +1,347 @@
+"""cluster_large(): a file in, the same file with clusters out, whatever its size.
+
+    file --batches--> words on disk, vocabulary, a sample
+    sample --cluster()--> clusters, names, levels
+    words --counted, tied, vectors--> shards on disk --placed, swept, settled--> labels, model
+    file --batches--> the same rows with clusters
+
+In memory are the sample, one shard, the clusters, and four bytes per text for its label.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie import _allowed, _rng, counts
+from coterie._allowed import whole
+from coterie._disk import Claim, check_free, no_file
+from coterie._habits import pointing
+from coterie._records import recorded
+from coterie._sentence import counted, example
+from coterie.backends import threads
+from coterie.clustering import Clustering, Setting
+from coterie.counts import Corpus, Counts
+from coterie.distributed.layout import cut
+from coterie.errors import InvalidInput
+from coterie.grouping import ALLOWED, ALPHA, BETA, SWEEPS, cluster
+from coterie.large.row_values import RowValues
+from coterie.large.sample import Sample
+from coterie.large.store import Store
+from coterie.large.whole import Course, Spread, spread
+from coterie.sampler import Event
+from coterie.text import frequencies, readers, stopping
+from coterie.text.batch_files import WRITTEN, TableFile
+from coterie.text.batches import Batches
+from coterie.text.frequencies import Frequencies
+from coterie.text.tokenize import Tokenizer
+from coterie.text.vectorize import Vectorizer, about_stop_words
+
+SAMPLE = 100_000  # rows that the clusters are found in
+SWEEPS_OVER_ALL = 3  # after that
+
+
+class Texts(NamedTuple):
+    """All texts as words on disk, and a sample of them as they are."""
+
+    store: Store
+    vectorizer: Vectorizer
+    sample: readers.Rows
+    n_rows: int
+    n_missing: int
+    notes: list[str]
+
+
+@dataclass
+class Large:
+    """A clustering of files, while their words lie on disk."""
+
+    groups: Clustering  # its rows are the sample, its model is that of all texts
+    batches: Batches
+    texts: Texts
+    corpus: Counts
+    fitted: Spread
+
+    @property
+    def n_texts(self) -> int:
+        """Number of rows."""
+        return self.texts.n_rows
+
+    @property
+    def n_without_words(self) -> int:
+        """Number of rows without words."""
+        return self.n_texts - int(self.groups.model.frozen.size.sum())
+
+    def write(self, path: Path) -> None:
+        """Write the rows of the files, with the columns that `cluster` adds."""
+        of = RowValues.of_sample(self.groups)
+        again = self.batches.read()
+        with TableFile(path, self.batches.kind) as table:
+            for stretch in self.texts.store.stretches:
+                rows = _same(next(again, None), stretch.end_row - stretch.first_row)
+                doc_of_row, n_words = self.texts.store.rows(stretch)
+                part = cut(self.corpus, stretch.first_doc, stretch.end_doc)
+                labels = self.fitted.labels[stretch.first_doc : stretch.end_doc]
+                own = np.where(doc_of_row < 0, -1, doc_of_row - stretch.first_doc)
+                table.add(rows, of.columns(Corpus(part, own), labels, n_words))
+
+
+@pointing
+@recorded
+def cluster_large(
+    data: Any,
+    out: str | os.PathLike[str],
+    text: str | Sequence[str] | None = None,
+    *,
+    id: str | None = None,
+    seeds: Any = None,
+    seed_weight: float | dict[str, float] | Sequence[float] = 1.0,
+    n_clusters: int | None = None,
+    max_clusters: int | None = None,
+    levels: bool = True,
+    outliers: str | float = "flag",
+    alpha: float = ALPHA,
+    beta: float | str = BETA,
+    n_sweeps: int = SWEEPS,
+    embedder: Any = "auto",
+    kappa: float | str = "auto",
+    tokenizer: Tokenizer | None = None,
+    language: str | None = "auto",
+    stop_words: Any = "auto",
+    min_df: int | float | str = "auto",
+    max_df: int | float | str = "auto",
+    encoding: str | None = None,
+    header: bool | None = None,
+    sample: int = SAMPLE,
+    sweeps: int = SWEEPS_OVER_ALL,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    max_time: float | None = None,
+    callbacks: Sequence[Callable[[Event], Any]] = (),
+    on_stage: Callable[[str], Any] | None = None,
+) -> Clustering:
+    """Cluster files that may be larger than memory, and write their rows with clusters to `out`.
+
+    The clusters are found in a sample. Then all texts are placed, swept and counted, a shard at a time,
+    from files beside `out` that are removed at the end.
+
+    Parameters
+    ----------
+    data : path, pattern or list of paths
+        csv, tsv, jsonl or txt files (may be gzipped), or parquet files. Several files must have the same
+        columns.
+    out : path
+        The table to write: the rows of `data`, with the columns that `cluster` adds. It has the file type
+        of `data`; texts from .txt files are written as csv.
+    text, id, language, stop_words, min_df, max_df, encoding, header, random_state, n_jobs
+        As in `cluster`.
+    seeds, seed_weight, n_clusters, max_clusters, levels, outliers, alpha, beta, n_sweeps, embedder, kappa
+        As in `cluster`, for the sample. `outliers` cannot be "own".
+    tokenizer : Tokenizer
+        How texts are split into words.
+    sample : int
+        Number of rows to find the clusters in.
+    sweeps : int
+        Number of passes that draw the clusters of all texts, after those over the sample.
+    max_time : float
+        Stop the passes over the sample, and those over all texts, after so many seconds each.
+    callbacks : list of callables
+        Called after every sweep over all texts.
+    on_stage : callable
+        Called with the name of each stage when it begins.
+
+    Returns
+    -------
+    Clustering
+        Its rows are the sample; its clusters, their sizes and words are those of all texts.
+    """
+    given = dict(locals())
+    enter = on_stage or (lambda stage: None)
+    with Claim(Path(out), parents=True) as place:
+        check_free(place.real, no_file)
+        where = place.real.parent
+        with (
+            tempfile.TemporaryDirectory(prefix=".coterie-", dir=where) as folder,
+            place.staged() as fresh,
+        ):
+            large = fit_large(folder=Path(folder), **given)
+            enter("writing")
+            large.write(fresh)
+            place.put(fresh, no_file)
+    return large.groups
+
+
+def fit_large(
+    data: Any,
+    text: Any,
+    *,
+    folder: Path,
+    out: Any,
+    id: str | None,
+    encoding: str | None,
+    header: bool | None,
+    sample: int,
+    sweeps: int,
+    random_state: int,
+    n_jobs: int | None,
+    callbacks: Sequence[Callable[[Event], Any]],
+    on_stage: Callable[[str], Any] | None,
+    tokenizer: Tokenizer | None,
+    language: str | None,
+    stop_words: Any,
+    min_df: int | float | str,
+    max_df: int | float | str,
+    **settings: Any,
+) -> Large:
+    """Cluster files; what does not fit into memory is kept in `folder`. See `cluster_large`."""
+    began = time.perf_counter()
+    _check(settings, tokenizer, sample, sweeps)
+    enter = on_stage or (lambda stage: None)
+    enter("reading")
+    batches = Batches(data, text, id, encoding, header)
+    if out is not None:
+        _check_ending(Path(out), batches.kind)
+    words = _Words(tokenizer, language, stop_words, min_df, max_df)
+    key = _rng.key_from_seed(random_state)
+    enter("words")
+    texts = _texts(batches, words, Store(folder), Sample(sample, key, batches.needed))
+    enter("sample")
+    groups = cluster(
+        texts.sample,
+        tokenizer=texts.vectorizer,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        **settings,
+    )
+    enter("encoding")
+    corpus = _encoded(texts, groups, batches)
+    enter("sampling")
+    is_free = not settings.get("levels", True) and settings.get("n_clusters") is None
+    course = Course(sweeps, key, is_free, threads(n_jobs), settings.get("max_time"), callbacks)
+    fitted = spread(corpus, groups.model, course)
+    return Large(_of_all(groups, fitted, texts, began), batches, texts, corpus, fitted)
+
+
+class _Words(NamedTuple):
+    """How texts become words."""
+
+    tokenizer: Tokenizer | None
+    language: str | None
+    stop_words: Any
+    min_df: int | float | str
+    max_df: int | float | str
+
+    def ready(self, texts: list[str]) -> tuple[Tokenizer, list[str]]:
+        """The tokenizer, with all that is to be detected decided by the first texts."""
+        stopped = stopping.asked(self.stop_words)
+        asked = self.tokenizer or Tokenizer(language=self.language, stop_words=stopped)
+        ready, notes = asked.resolve(texts)
+        is_auto = self.tokenizer is None and stopped == "auto"
+        return ready, notes + about_stop_words(ready, texts, is_auto)
+
+
+def _check(settings: dict[str, Any], tokenizer: Any, sample: Any, sweeps: Any) -> None:
+    """Refuse what does not work a shard at a time, before anything is read."""
+    rules = {name: ALLOWED[name] for name in settings if name in ALLOWED}
+    rules |= {"sample": whole(2), "sweeps": whole(0)}
+    values = {**settings, "sample": sample, "sweeps": sweeps}
+    _allowed.check("cluster_large", rules, {name: values[name] for name in rules})
+    if settings.get("outliers") == "own":
+        raise InvalidInput(
+            example("outliers", "own")
+            + " needs all texts at once. Mark them with "
+            + example("outliers", "flag")
+            + "."
+        )
+    if tokenizer is not None and not isinstance(tokenizer, Tokenizer):
+        raise InvalidInput(
+            f"tokenizer of cluster_large is a {type(tokenizer).__name__}. Pass a coterie Tokenizer."
+        )
+
+
+def _check_ending(out: Path, kind: str) -> None:
+    ending = out.suffix.lower().removeprefix(".")
+    alike = {"ndjson": "jsonl", "tab": "tsv", "pq": "parquet"}
+    if ending and alike.get(ending, ending) != WRITTEN[kind] and len(ending) < 8:
+        raise InvalidInput(
+            f"{out.name} should end in .{WRITTEN[kind]}: files that are read in parts are written as the"
+            " same type."
+        )
+
+
+def _texts(batches: Batches, words: _Words, store: Store, sample: Sample) -> Texts:
+    """Read all texts once: words to disk, their frequencies counted, a sample of rows kept."""
+    seen, ready, notes, n_missing = Frequencies(), None, list(batches.notes), 0
+    for rows in batches.read(slim=True):
+        if ready is None:
+            ready, more = words.ready(rows.texts)
+            notes += more
+        found = frequencies.split(ready, rows.texts)
+        seen.add(found.words, found.df, found.n_texts)
+        store.keep_split(found)
+        sample.add(rows)
+        n_missing += rows.n_missing
+    assert ready is not None  # there is a first batch
+    vocabulary, more = seen.vocabulary(words.min_df, words.max_df)
+    if n_missing:
+        notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
+    taken = readers.from_piece(sample.frame(), batches.text, batches.id)
+    taken.notes.clear()
+    return Texts(store, Vectorizer(vocabulary, ready), taken, sample.seen, n_missing, notes + more)
+
+
+def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
+    """All documents, in the vocabulary, with vectors if the clusters have any."""
+    vocabulary = texts.vectorizer.words
+    id_of = {word: i for i, word in enumerate(vocabulary)}
+    located = groups.embedding is not None and groups.model.n_dimensions > 0
+    again = batches.read(slim=True) if located else None
+    for found in texts.store.splits():
+        vectors = None
+        if again is not None:
+            rows = _same(next(again, None), found.ptr.size - 1)
+            vectors = groups.embedding.again(rows.texts, None, len(rows), "cluster_large")  # type: ignore[union-attr]
+        ids = frequencies.numbered(found, id_of)
+        corpus = counts.from_ids(
+            found.ptr, ids, len(vocabulary), "cluster_large", tie=True, vectors=vectors
+        )
+        texts.store.append(corpus, np.diff(found.ptr))
+    return texts.store.counts(len(vocabulary), groups.model.n_dimensions)
+
+
+def _same(rows: readers.Rows | None, n_rows: int) -> readers.Rows:
+    if rows is None or len(rows) != n_rows:
+        raise InvalidInput("The file was changed while it was read. Cluster it again.")
+    return rows
+
+
+def _of_all(groups: Clustering, fitted: Spread, texts: Texts, began: float) -> Clustering:
+    """The clustering of the sample, with the model of all texts."""
+    model = replace(fitted.model, mean=groups.model.mean)
+    per_document = model.predict(groups.corpus.counts)
+    note = (
+        f"The texts were clustered in parts. The clusters were found in {len(groups.rows):,} of"
+        f" {texts.n_rows:,} rows, and then counted over all of them. Levels, trust, outliers, examples and"
+        " the report come from these rows."
+    )
+    run = fitted.run
+    return replace(
+        groups,
+        model=model,
+        labels=groups.corpus.per_row(per_document, -1),
+        notes=[*texts.notes, *groups.notes, note],
+        agreement=fitted.agreement,
+        seconds=time.perf_counter() - began,
+        stop=groups.stop if run is None else run.stop,
+        settings=[
+            *groups.settings,
+            Setting("sample", f"{len(groups.rows)}", "rows that the clusters were found in"),
+        ],
+    )
