@@ -132,8 +132,11 @@ def read_model(
     return model
 
 
-def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
-    """Labels and scores of the training rows; sizes and word counts must match the labels."""
+def read_rows(path: Path, arrays: Arrays, model: Model, sampled: bool = False) -> Arrays:
+    """Labels and scores of the training rows; sizes and word counts must match the labels.
+
+    If the rows are a sample of the training rows, there must be enough documents and words for them.
+    """
     per_row = {name: arrays.get(name, np.zeros((0, 0))) for name in _PER_ROW}
     labels, length = per_row["labels"], per_row["length"]
     ok = (
@@ -161,8 +164,9 @@ def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
         words[model.seeds.cluster] += given
     frozen = model.frozen
     few = (size > frozen.size).any() or (words > frozen.total).any()
-    other = exact and (size != frozen.size).any()
-    other |= exact and not model.urn.relations.promotion and (words != frozen.total).any()
+    all_there = exact and not sampled
+    other = all_there and (size != frozen.size).any()
+    other |= all_there and not model.urn.relations.promotion and (words != frozen.total).any()
     if few or other:
         raise damaged(path, "its sizes and counts do not match its labels")
     return {

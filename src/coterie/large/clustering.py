@@ -10,6 +10,7 @@ In memory are the sample, one shard, the clusters, and four bytes per text for i
 
 from __future__ import annotations
 
+import inspect
 import os
 import tempfile
 import time
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from coterie import _allowed, _rng, counts
 from coterie._allowed import whole
@@ -54,8 +56,8 @@ class Texts(NamedTuple):
     store: Store
     vectorizer: Vectorizer
     sample: readers.Rows
+    sampled: npt.NDArray[np.int64]  # the number of each row of the sample
     n_rows: int
-    n_missing: int
     notes: list[str]
 
 
@@ -88,9 +90,10 @@ class Large:
                 rows = _same(next(again, None), stretch.end_row - stretch.first_row)
                 doc_of_row, n_words = self.texts.store.rows(stretch)
                 part = cut(self.corpus, stretch.first_doc, stretch.end_doc)
-                labels = self.fitted.labels[stretch.first_doc : stretch.end_doc]
+                docs = slice(stretch.first_doc, stretch.end_doc)
+                known = self.fitted.labels[docs], self.fitted.probability[docs]
                 own = np.where(doc_of_row < 0, -1, doc_of_row - stretch.first_doc)
-                table.add(rows, of.columns(Corpus(part, own), labels, n_words))
+                table.add(rows, of.columns(Corpus(part, own), *known, n_words))
 
 
 @pointing
@@ -176,6 +179,12 @@ def cluster_large(
             large.write(fresh)
             place.put(fresh, no_file)
     return large.groups
+
+
+def defaults() -> dict[str, Any]:
+    """The settings of `cluster_large` and their defaults."""
+    given = inspect.signature(cluster_large).parameters.values()
+    return {p.name: p.default for p in given if p.default is not p.empty}
 
 
 def fit_large(
@@ -294,7 +303,9 @@ def _texts(batches: Batches, words: _Words, store: Store, sample: Sample) -> Tex
         notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
     taken = readers.from_piece(sample.frame(), batches.text, batches.id)
     taken.notes.clear()
-    return Texts(store, Vectorizer(vocabulary, ready), taken, sample.seen, n_missing, notes + more)
+    taken.n_missing = 0  # said of all rows
+    vectorizer = Vectorizer(vocabulary, ready)
+    return Texts(store, vectorizer, taken, sample.rows, sample.seen, notes + more)
 
 
 def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
@@ -325,7 +336,8 @@ def _same(rows: readers.Rows | None, n_rows: int) -> readers.Rows:
 def _of_all(groups: Clustering, fitted: Spread, texts: Texts, began: float) -> Clustering:
     """The clustering of the sample, with the model of all texts."""
     model = replace(fitted.model, mean=groups.model.mean)
-    per_document = model.predict(groups.corpus.counts)
+    document = texts.store.document_of(texts.sampled)
+    labels = np.append(fitted.labels, -1)[document].astype(np.int64)
     note = (
         f"The texts were clustered in parts. The clusters were found in {len(groups.rows):,} of"
         f" {texts.n_rows:,} rows, and then counted over all of them. Levels, trust, outliers, examples and"
@@ -335,7 +347,9 @@ def _of_all(groups: Clustering, fitted: Spread, texts: Texts, began: float) -> C
     return replace(
         groups,
         model=model,
-        labels=groups.corpus.per_row(per_document, -1),
+        labels=labels,
+        corpus=_untied(groups.corpus),
+        of_sample=True,
         notes=[*texts.notes, *groups.notes, note],
         agreement=fitted.agreement,
         seconds=time.perf_counter() - began,
@@ -345,3 +359,12 @@ def _of_all(groups: Clustering, fitted: Spread, texts: Texts, began: float) -> C
             Setting("sample", f"{len(groups.rows)}", "rows that the clusters were found in"),
         ],
     )
+
+
+def _untied(corpus: Corpus) -> Corpus:
+    """Every row as a document: equal rows of the sample may be in different clusters of the whole."""
+    rows = np.flatnonzero(corpus.doc_of_row >= 0)
+    some = counts.subset(corpus.counts, corpus.doc_of_row[rows])
+    own = np.full(corpus.doc_of_row.size, -1, np.int64)
+    own[rows] = np.arange(rows.size)
+    return Corpus(some._replace(weight=np.ones(rows.size, np.int64)), own)

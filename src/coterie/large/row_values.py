@@ -40,9 +40,13 @@ class RowValues(NamedTuple):
         return cls(model, list(groups.names), groups.cluster_trust, scale)
 
     def columns(
-        self, corpus: Corpus, labels: npt.NDArray[np.int32], n_words: Ints
+        self,
+        corpus: Corpus,
+        labels: npt.NDArray[np.int32],
+        probability: npt.NDArray[np.float32],
+        n_words: Ints,
     ) -> dict[str, Any]:
-        """The added columns of some rows; `labels` are per document, `n_words` per row."""
+        """The added columns of some rows; `n_words` are all words of each row."""
         own, counts = labels.astype(np.int64), corpus.counts
         share = self.scale.share_new
         if counts.n_docs:
@@ -54,7 +58,7 @@ class RowValues(NamedTuple):
         values = (
             per_row,
             [self.names[k] if k >= 0 else "" for k in per_row.tolist()],
-            corpus.per_row(self.model.best_probability(counts), 0.0),
+            corpus.per_row(probability, 0.0),
             corpus.per_row(score, np.nan),
             np.append(self.trust, np.nan)[per_row],
         )

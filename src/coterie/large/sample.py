@@ -19,6 +19,7 @@ class Sample:
     def __init__(self, n_rows: int, key: int, columns: list[str]) -> None:
         self.n_rows, self.key, self.columns = n_rows, key, columns
         self.seen = 0
+        self.rows = np.zeros(0, np.int64)  # their numbers
         self._parts: list[Any] = []
         self._drawn = np.zeros(0)
         self._below = 1.0
@@ -32,6 +33,7 @@ class Sample:
         if taken.size:
             self._parts.append(rows.frame.select(self.columns)[taken])
             self._drawn = np.concatenate([self._drawn, drawn[taken]])
+            self.rows = np.concatenate([self.rows, numbers[taken]])
         if self._drawn.size > 2 * self.n_rows:
             self._thin()
 
@@ -44,6 +46,6 @@ class Sample:
         frame = joined_frames(self._parts)
         if self._drawn.size > self.n_rows:
             kept = np.sort(np.argpartition(self._drawn, self.n_rows - 1)[: self.n_rows])
-            frame, self._drawn = frame[kept], self._drawn[kept]
+            frame, self._drawn, self.rows = frame[kept], self._drawn[kept], self.rows[kept]
             self._below = float(self._drawn.max())
         self._parts = [frame]

@@ -102,6 +102,10 @@ class Store:
         n_words = self._mapped("n_words", "<i4")[some]
         return self._mapped("doc_of_row", "<i8")[some], n_words.astype(np.int64)
 
+    def document_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The document of some rows; -1: no words."""
+        return np.asarray(self._mapped("doc_of_row", "<i8")[rows])
+
     def _write(self, name: str, values: npt.NDArray[Any], dtype: str) -> None:
         with open(self.folder / name, "ab") as file:
             file.write(np.ascontiguousarray(values, dtype).data)

@@ -38,6 +38,7 @@ class Spread(NamedTuple):
 
     model: Model
     labels: Labels  # (documents,)
+    probability: npt.NDArray[np.float32]  # (documents,) of the most probable cluster of each
     agreement: float  # share of documents in their most probable clusters
     run: sampler.Run | None  # None: no sweeps were asked for
 
@@ -58,7 +59,7 @@ def spread(counts: Counts, model: Model, course: Course) -> Spread:
     bounds = shard_bounds(counts, None)
     urn = model.urn if course.may_open else with_cap(model.urn, model.n_clusters)
     slots = _slots(model)
-    labels = slots[best_of(counts, bounds, model, course.n_jobs)]
+    labels = slots[best_of(counts, bounds, model, course.n_jobs)[0]]
     run = None
     if course.sweeps:
         options = SamplerOptions("auto", n_jobs=course.n_jobs)
@@ -75,12 +76,16 @@ def spread(counts: Counts, model: Model, course: Course) -> Spread:
     return _settled(counts, bounds, urn, labels, model, course.n_jobs)._replace(run=run)
 
 
-def best_of(counts: Counts, bounds: Bounds, model: Model, n_jobs: int) -> Labels:
-    """The most probable cluster of each document."""
+def best_of(
+    counts: Counts, bounds: Bounds, model: Model, n_jobs: int
+) -> tuple[Labels, npt.NDArray[np.float32]]:
+    """The most probable cluster of each document, and its probability."""
     best = np.empty(counts.n_docs, np.int32)
+    probability = np.empty(counts.n_docs, np.float32)
     for first, end in bounds:
-        best[first:end] = model.predict(cut(counts, first, end), n_jobs=n_jobs)
-    return best
+        found = model.best(cut(counts, first, end), n_jobs=n_jobs)
+        best[first:end], probability[first:end] = found
+    return best, probability
 
 
 def _settled(
@@ -90,14 +95,14 @@ def _settled(
     model, labels = _frozen(counts, bounds, urn, labels, like)
     n_docs = int(counts.weight.sum())
     for last in (*[False] * PASSES, True):
-        best = best_of(counts, bounds, model, n_jobs)
+        best, probability = best_of(counts, bounds, model, n_jobs)
         agree = int(counts.weight[best == labels].sum()) / max(n_docs, 1)
         if last or agree >= ENOUGH:
             break
         if model.n_clusters == urn.sizes.cap:  # none may empty
             best = leaving_none_empty(labels, best)
         model, labels = _frozen(counts, bounds, urn, _slots(model)[best], like)
-    return Spread(model, labels, agree, None)
+    return Spread(model, labels, probability, agree, None)
 
 
 def _frozen(
