@@ -98,7 +98,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
     trace = _parse_trace(folder, contents[TRACE], config.get("trace_notes", []))
     documents = contents.get(DOCUMENTS)
     promoting = read_promoting(folder / ARRAYS, arrays, model, per_row["labels"].size)
-    corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting)
+    corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting, sampled)
     first = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
     return Saved(*first, documents, corpus, promoting)
 

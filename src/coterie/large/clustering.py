@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _allowed, _rng, counts
+from coterie import _allowed, _rng, counts, naming
 from coterie._allowed import whole
 from coterie._disk import Claim, check_free, no_file
 from coterie._habits import pointing
@@ -48,6 +48,8 @@ from coterie.text.vectorize import Vectorizer, about_stop_words
 
 SAMPLE = 100_000  # rows that the clusters are found in
 SWEEPS_OVER_ALL = 3  # after that
+NAMED_BY = (10, 300)  # texts of each cluster that its name is found in, at least and at most
+WORDS_FOR_NAMES = 400_000  # in all of them, about
 
 
 class Texts(NamedTuple):
@@ -344,7 +346,7 @@ def _of_all(groups: Clustering, fitted: Spread, texts: Texts, began: float) -> C
         " the report come from these rows."
     )
     run = fitted.run
-    return replace(
+    made = replace(
         groups,
         model=model,
         labels=labels,
@@ -359,6 +361,23 @@ def _of_all(groups: Clustering, fitted: Spread, texts: Texts, began: float) -> C
             Setting("sample", f"{len(groups.rows)}", "rows that the clusters were found in"),
         ],
     )
+    names = naming.names_of(replace(made, labels=_few_of_each(made.labels, made.corpus)))
+    return replace(made, given_names=list(names))
+
+
+def _few_of_each(labels: npt.NDArray[np.int64], corpus: Corpus) -> npt.NDArray[np.int64]:
+    """Labels of some rows of each cluster, -1 for the others: names need not see all texts.
+
+    The phrases of a text take much more memory than the text.
+    """
+    n, mean = int(labels.max(initial=0)) + 1, max(1.0, float(corpus.counts.length.mean()))
+    least, most = NAMED_BY
+    room = int(min(most, max(least, WORDS_FOR_NAMES / (n * mean))))
+    order = np.argsort(labels, kind="stable")
+    rank = np.arange(labels.size) - np.searchsorted(labels[order], labels[order])
+    few = np.full(labels.size, -1, np.int64)
+    few[order[rank < room]] = labels[order[rank < room]]
+    return few
 
 
 def _untied(corpus: Corpus) -> Corpus:
