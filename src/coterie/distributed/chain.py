@@ -81,26 +81,27 @@ class ShardedChain:
             self.labels[begin + move.documents] = label
             first += move.n_opened
         alone = sum(move.n_opened > 0 for move in moves) < 2
-        self._take(delta, n, np.arange(first - n) if alone else twins(self.urn, delta))
+        every = self._take(delta, n, np.arange(first - n) if alone else twins(self.urn, delta))
+        self.labels = every[self.labels]
         return SweepStats(self.options.sampler, sum(move.moved for move in moves))
 
-    def _take(self, delta: Delta, n: int, twin: npt.NDArray[np.int64]) -> None:
+    def _take(self, delta: Delta, n: int, twin: npt.NDArray[np.int64]) -> Labels:
         """Apply the changes of a sweep: join twins, close what is empty, number what is open.
 
-        `twin` is the number of each new cluster.
+        `twin` is the number of each new cluster. Returns the new number of every cluster.
         """
         known, n_new = self.clusters + delta.known, int(twin.max(initial=-1)) + 1
         keep = (known.size > 0) | (np.arange(n) < self.urn.seeds.weight.size)
         n_kept = int(keep.sum())
         number = np.full(n, -1, np.int64)
         number[keep] = np.arange(n_kept)
-        every = np.concatenate([number, n_kept + twin]).astype(np.int32)
+        every: Labels = np.concatenate([number, n_kept + twin]).astype(np.int32)
         total = n_kept + n_new
         opened = grouped(delta.opened, n_kept + twin, total)
         self.clusters = grouped(known, number, total) + opened
-        self.labels = every[self.labels]
         self.id = np.concatenate([self.id[keep], self.next_id + np.arange(n_new)])
         self.next_id += n_new
+        return every
 
     def assignment(self) -> Assignment:
         """The assignment as it is now."""

@@ -15,41 +15,41 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _allowed, _rng, counts, naming
-from coterie._allowed import whole
+from coterie import _rng, counts
 from coterie._disk import Claim, check_free, no_file
 from coterie._habits import pointing
 from coterie._records import recorded
-from coterie._sentence import counted, example
+from coterie._sentence import counted
 from coterie.backends import threads
-from coterie.clustering import Clustering, Setting
+from coterie.clustering import Clustering
 from coterie.counts import Corpus, Counts
 from coterie.distributed.layout import cut
 from coterie.errors import InvalidInput
-from coterie.grouping import ALLOWED, ALPHA, BETA, SWEEPS, cluster
+from coterie.grouping import ALPHA, BETA, SWEEPS, cluster
+from coterie.large.on_dask import cluster_dask, is_dask
+from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
 from coterie.large.sample import Sample
+from coterie.large.settings import Words, check
 from coterie.large.store import Store
 from coterie.large.whole import Course, Spread, spread
 from coterie.sampler import Event
-from coterie.text import frequencies, readers, stopping
+from coterie.text import frequencies, readers
 from coterie.text.batch_files import WRITTEN, TableFile
 from coterie.text.batches import Batches
 from coterie.text.frequencies import Frequencies
 from coterie.text.tokenize import Tokenizer
-from coterie.text.vectorize import Vectorizer, about_stop_words
+from coterie.text.vectorize import Vectorizer
 
 SAMPLE = 100_000  # rows that the clusters are found in
 SWEEPS_OVER_ALL = 3  # after that
-NAMED_BY = (10, 300)  # texts of each cluster that its name is found in, at least and at most
-WORDS_FOR_NAMES = 400_000  # in all of them, about
 
 
 class Texts(NamedTuple):
@@ -139,12 +139,13 @@ def cluster_large(
 
     Parameters
     ----------
-    data : path, pattern or list of paths
+    data : path, pattern, list of paths, or Dask DataFrame
         csv, tsv, jsonl or txt files (may be gzipped), or parquet files. Several files must have the same
-        columns.
+        columns. The partitions of a Dask DataFrame stay on the workers of the current client.
     out : path
         The table to write: the rows of `data`, with the columns that `cluster` adds. It has the file type
-        of `data`; texts from .txt files are written as csv.
+        of `data`; texts from .txt files are written as csv. For a Dask DataFrame, it is a folder in which
+        the workers write a parquet file per partition.
     text, id, language, stop_words, min_df, max_df, encoding, header, random_state, n_jobs
         As in `cluster`.
     seeds, seed_weight, n_clusters, max_clusters, levels, outliers, alpha, beta, n_sweeps, embedder, kappa
@@ -168,6 +169,8 @@ def cluster_large(
         Its rows are the sample; its clusters, their sizes and words are those of all texts.
     """
     given = dict(locals())
+    if is_dask(data):
+        return cluster_dask(**given)
     enter = on_stage or (lambda stage: None)
     with Claim(Path(out), parents=True) as place:
         check_free(place.real, no_file)
@@ -213,13 +216,13 @@ def fit_large(
 ) -> Large:
     """Cluster files; what does not fit into memory is kept in `folder`. See `cluster_large`."""
     began = time.perf_counter()
-    _check(settings, tokenizer, sample, sweeps)
+    check(settings, tokenizer, sample, sweeps)
     enter = on_stage or (lambda stage: None)
     enter("reading")
     batches = Batches(data, text, id, encoding, header)
     if out is not None:
         _check_ending(Path(out), batches.kind)
-    words = _Words(tokenizer, language, stop_words, min_df, max_df)
+    words = Words(tokenizer, language, stop_words, min_df, max_df)
     key = _rng.key_from_seed(random_state)
     enter("words")
     texts = _texts(batches, words, Store(folder), Sample(sample, key, batches.needed))
@@ -237,44 +240,12 @@ def fit_large(
     is_free = not settings.get("levels", True) and settings.get("n_clusters") is None
     course = Course(sweeps, key, is_free, threads(n_jobs), settings.get("max_time"), callbacks)
     fitted = spread(corpus, groups.model, course)
-    return Large(_of_all(groups, fitted, texts, began), batches, texts, corpus, fitted)
-
-
-class _Words(NamedTuple):
-    """How texts become words."""
-
-    tokenizer: Tokenizer | None
-    language: str | None
-    stop_words: Any
-    min_df: int | float | str
-    max_df: int | float | str
-
-    def ready(self, texts: list[str]) -> tuple[Tokenizer, list[str]]:
-        """The tokenizer, with all that is to be detected decided by the first texts."""
-        stopped = stopping.asked(self.stop_words)
-        asked = self.tokenizer or Tokenizer(language=self.language, stop_words=stopped)
-        ready, notes = asked.resolve(texts)
-        is_auto = self.tokenizer is None and stopped == "auto"
-        return ready, notes + about_stop_words(ready, texts, is_auto)
-
-
-def _check(settings: dict[str, Any], tokenizer: Any, sample: Any, sweeps: Any) -> None:
-    """Refuse what does not work a shard at a time, before anything is read."""
-    rules = {name: ALLOWED[name] for name in settings if name in ALLOWED}
-    rules |= {"sample": whole(2), "sweeps": whole(0)}
-    values = {**settings, "sample": sample, "sweeps": sweeps}
-    _allowed.check("cluster_large", rules, {name: values[name] for name in rules})
-    if settings.get("outliers") == "own":
-        raise InvalidInput(
-            example("outliers", "own")
-            + " needs all texts at once. Mark them with "
-            + example("outliers", "flag")
-            + "."
-        )
-    if tokenizer is not None and not isinstance(tokenizer, Tokenizer):
-        raise InvalidInput(
-            f"tokenizer of cluster_large is a {type(tokenizer).__name__}. Pass a coterie Tokenizer."
-        )
+    labels = np.append(fitted.labels, -1)[texts.store.document_of(texts.sampled)].astype(np.int64)
+    stop = None if fitted.run is None else fitted.run.stop
+    found = Fit(fitted.model, labels, fitted.agreement, stop)
+    seconds = time.perf_counter() - began
+    groups = of_all(groups, found, texts.notes, texts.n_rows, seconds)
+    return Large(groups, batches, texts, corpus, fitted)
 
 
 def _check_ending(out: Path, kind: str) -> None:
@@ -287,7 +258,7 @@ def _check_ending(out: Path, kind: str) -> None:
         )
 
 
-def _texts(batches: Batches, words: _Words, store: Store, sample: Sample) -> Texts:
+def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Texts:
     """Read all texts once: words to disk, their frequencies counted, a sample of rows kept."""
     seen, ready, notes, n_missing = Frequencies(), None, list(batches.notes), 0
     for rows in batches.read(slim=True):
@@ -333,57 +304,3 @@ def _same(rows: readers.Rows | None, n_rows: int) -> readers.Rows:
     if rows is None or len(rows) != n_rows:
         raise InvalidInput("The file was changed while it was read. Cluster it again.")
     return rows
-
-
-def _of_all(groups: Clustering, fitted: Spread, texts: Texts, began: float) -> Clustering:
-    """The clustering of the sample, with the model of all texts."""
-    model = replace(fitted.model, mean=groups.model.mean)
-    document = texts.store.document_of(texts.sampled)
-    labels = np.append(fitted.labels, -1)[document].astype(np.int64)
-    note = (
-        f"The texts were clustered in parts. The clusters were found in {len(groups.rows):,} of"
-        f" {texts.n_rows:,} rows, and then counted over all of them. Levels, trust, outliers, examples and"
-        " the report come from these rows."
-    )
-    run = fitted.run
-    made = replace(
-        groups,
-        model=model,
-        labels=labels,
-        corpus=_untied(groups.corpus),
-        of_sample=True,
-        notes=[*texts.notes, *groups.notes, note],
-        agreement=fitted.agreement,
-        seconds=time.perf_counter() - began,
-        stop=groups.stop if run is None else run.stop,
-        settings=[
-            *groups.settings,
-            Setting("sample", f"{len(groups.rows)}", "rows that the clusters were found in"),
-        ],
-    )
-    names = naming.names_of(replace(made, labels=_few_of_each(made.labels, made.corpus)))
-    return replace(made, given_names=list(names))
-
-
-def _few_of_each(labels: npt.NDArray[np.int64], corpus: Corpus) -> npt.NDArray[np.int64]:
-    """Labels of some rows of each cluster, -1 for the others: names need not see all texts.
-
-    The phrases of a text take much more memory than the text.
-    """
-    n, mean = int(labels.max(initial=0)) + 1, max(1.0, float(corpus.counts.length.mean()))
-    least, most = NAMED_BY
-    room = int(min(most, max(least, WORDS_FOR_NAMES / (n * mean))))
-    order = np.argsort(labels, kind="stable")
-    rank = np.arange(labels.size) - np.searchsorted(labels[order], labels[order])
-    few = np.full(labels.size, -1, np.int64)
-    few[order[rank < room]] = labels[order[rank < room]]
-    return few
-
-
-def _untied(corpus: Corpus) -> Corpus:
-    """Every row as a document: equal rows of the sample may be in different clusters of the whole."""
-    rows = np.flatnonzero(corpus.doc_of_row >= 0)
-    some = counts.subset(corpus.counts, corpus.doc_of_row[rows])
-    own = np.full(corpus.doc_of_row.size, -1, np.int64)
-    own[rows] = np.arange(rows.size)
-    return Corpus(some._replace(weight=np.ones(rows.size, np.int64)), own)

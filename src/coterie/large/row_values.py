@@ -58,7 +58,7 @@ class RowValues(NamedTuple):
         values = (
             per_row,
             [self.names[k] if k >= 0 else "" for k in per_row.tolist()],
-            corpus.per_row(probability, 0.0),
+            corpus.per_row(probability.astype(np.float64), 0.0),
             corpus.per_row(score, np.nan),
             np.append(self.trust, np.nan)[per_row],
         )

@@ -19,6 +19,7 @@ from coterie.backends import SamplerOptions, get_backend
 from coterie.counts import Counts
 from coterie.distributed.layout import cut, shard_bounds, tally_parts
 from coterie.distributed.merge import Tally
+from coterie.distributed.remote import RemoteBackend, RemoteDocuments
 from coterie.distributed.shard import seed_words
 from coterie.fitting import leaving_none_empty
 from coterie.levels import with_cap
@@ -58,7 +59,7 @@ def spread(counts: Counts, model: Model, course: Course) -> Spread:
     """Fit all documents, from a model of some of them that has the same vocabulary."""
     bounds = shard_bounds(counts, None)
     urn = model.urn if course.may_open else with_cap(model.urn, model.n_clusters)
-    slots = _slots(model)
+    slots = slots_of(model)
     labels = slots[best_of(counts, bounds, model, course.n_jobs)[0]]
     run = None
     if course.sweeps:
@@ -101,7 +102,7 @@ def _settled(
             break
         if model.n_clusters == urn.sizes.cap:  # none may empty
             best = leaving_none_empty(labels, best)
-        model, labels = _frozen(counts, bounds, urn, _slots(model)[best], like)
+        model, labels = _frozen(counts, bounds, urn, slots_of(model)[best], like)
     return Spread(model, labels, probability, agree, None)
 
 
@@ -144,7 +145,7 @@ def freeze(urn: Urn, held: Tally, like: Model) -> tuple[Model, Labels]:
     return made, cluster_of
 
 
-def _slots(model: Model) -> Labels:
+def slots_of(model: Model) -> Labels:
     """The slot of each cluster: the seeds first, then the others in order."""
     slots = np.full(model.n_clusters, -1, np.int32)
     if model.seeds is not None:
@@ -163,3 +164,36 @@ def _uncounted(counts: Counts, urn: Urn, labels: Labels, n: int) -> Assignment:
     none = np.zeros(n, np.int64)
     ids = np.where(used, np.cumsum(used) - 1, -1)
     return Assignment(labels, none, none, no_flags(counts, urn), ids, int(used.sum()))
+
+
+def spread_remote(documents: RemoteDocuments, model: Model, course: Course) -> tuple[Model, float]:
+    """As `spread`, for documents on workers, which keep their labels; the model and the agreement."""
+    urn = model.urn if course.may_open else with_cap(model.urn, model.n_clusters)
+    documents.place(model, slots_of(model))
+    n = model.n_clusters
+    if course.sweeps:
+        outline = documents.outline()
+        start = _uncounted(outline, urn, np.zeros(0, np.int32), n)
+        options = SamplerOptions("auto")
+        plan = sampler.Plan(course.sweeps, start, course.key, options, max_time=course.max_time)
+        plan = plan._replace(callbacks=course.callbacks)
+        run = sampler.run(outline, urn, plan, RemoteBackend(documents, n))
+        n = run.assignment.id.size
+    located = model.n_dimensions > 0
+    made, cluster_of = freeze(urn, documents.counted(n, located), model)
+    documents.renumber(cluster_of)
+    for last in (*[False] * PASSES, True):
+        before = documents.labels
+        documents.place(made, np.arange(made.n_clusters, dtype=np.int32))
+        agree = documents.agreement(before)
+        if last or agree >= ENOUGH:
+            break
+        if made.n_clusters == urn.sizes.cap:  # none may empty
+            had = made.frozen.size > 0
+            while (lost := np.flatnonzero(had & (documents.n_in(made.n_clusters) == 0))).size:
+                documents.keep(before, lost)
+        documents.renumber(slots_of(made))
+        made, cluster_of = freeze(urn, documents.counted(made.n_clusters, located), model)
+        documents.renumber(cluster_of)
+    documents.labels = before
+    return made, agree

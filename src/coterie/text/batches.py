@@ -178,6 +178,13 @@ class Batches:
         return frame.with_columns(*nothing, *(pl.col(name).cast(pl.String) for name in odd))
 
 
+def frame_of(columns: dict[str, list[str]]) -> Any:
+    """A DataFrame of texts."""
+    import polars as pl
+
+    return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
+
+
 def joined_frames(frames: list[Any]) -> Any:
     """Batches as one DataFrame; a column of several types becomes one of texts."""
     import polars as pl

@@ -8,6 +8,7 @@ then gives the words of a batch the numbers of the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import NamedTuple
 
@@ -74,6 +75,18 @@ class Frequencies:
             at = {word: n for word, n in at.items() if n > self.missed}
         self.df = at
 
+    def merged(self, other: Frequencies) -> Frequencies:
+        """The counts of two parts of the texts."""
+        made = Frequencies()
+        made.df = {word: n + other.missed for word, n in self.df.items()}
+        for word, n in other.df.items():
+            made.df[word] = self.df.get(word, self.missed) + n
+        forgotten = self.n_distinct - len(self.df) + other.n_distinct - len(other.df)
+        made.n_distinct = len(made.df) + forgotten
+        made.n_texts, made.missed = self.n_texts + other.n_texts, self.missed + other.missed
+        made.add([], np.zeros(0, np.int64), 0)
+        return made
+
     def vocabulary(
         self, min_df: int | float | str, max_df: int | float | str
     ) -> tuple[list[str], list[str]]:
@@ -92,8 +105,6 @@ class Frequencies:
 
     def _with_forgotten(self, pruned: Pruned) -> Pruned:
         forgotten = self.n_distinct - len(self.df)
-        from dataclasses import replace
-
         return replace(
             pruned, n_before=pruned.n_before + forgotten, n_rare=pruned.n_rare + forgotten
         )
