@@ -12,7 +12,7 @@ from coterie.backends._chain import BaseChain
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.distributed.layout import shard_bounds, tally_parts
-from coterie.distributed.merge import Delta, grouped, twins
+from coterie.distributed.merge import Delta, taken, twins
 from coterie.distributed.shard import Moves, Order
 from coterie.state import Assignment, from_labels
 from coterie.urns import Urn, is_located
@@ -81,27 +81,20 @@ class ShardedChain:
             self.labels[begin + move.documents] = label
             first += move.n_opened
         alone = sum(move.n_opened > 0 for move in moves) < 2
-        every = self._take(delta, n, np.arange(first - n) if alone else twins(self.urn, delta))
+        every = self._take(delta, np.arange(first - n) if alone else twins(self.urn, delta))
         self.labels = every[self.labels]
         return SweepStats(self.options.sampler, sum(move.moved for move in moves))
 
-    def _take(self, delta: Delta, n: int, twin: npt.NDArray[np.int64]) -> Labels:
+    def _take(self, delta: Delta, twin: npt.NDArray[np.int64]) -> Labels:
         """Apply the changes of a sweep: join twins, close what is empty, number what is open.
 
         `twin` is the number of each new cluster. Returns the new number of every cluster.
         """
-        known, n_new = self.clusters + delta.known, int(twin.max(initial=-1)) + 1
-        keep = (known.size > 0) | (np.arange(n) < self.urn.seeds.weight.size)
-        n_kept = int(keep.sum())
-        number = np.full(n, -1, np.int64)
-        number[keep] = np.arange(n_kept)
-        every: Labels = np.concatenate([number, n_kept + twin]).astype(np.int32)
-        total = n_kept + n_new
-        opened = grouped(delta.opened, n_kept + twin, total)
-        self.clusters = grouped(known, number, total) + opened
-        self.id = np.concatenate([self.id[keep], self.next_id + np.arange(n_new)])
-        self.next_id += n_new
-        return every
+        done = taken(self.clusters, delta, twin, self.urn.seeds.weight.size)
+        self.clusters = done.clusters
+        self.id = np.concatenate([self.id[done.keep], self.next_id + np.arange(done.n_new)])
+        self.next_id += done.n_new
+        return done.every
 
     def assignment(self) -> Assignment:
         """The assignment as it is now."""

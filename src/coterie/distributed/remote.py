@@ -1,8 +1,8 @@
 """Documents that stay on the workers of a Dask cluster, with their labels: pure tasks, one per shard.
 
-The client holds the counts of the clusters. A sweep sends them out and gets back what changed, added up
-as a tree on the workers; labels never travel. Nothing is pinned to a worker: what a lost one held is
-computed again by Dask, from the same inputs to the same result.
+Beside every shard lie the counts of all clusters. A sweep brings what changed to the client, added up as a
+tree on the workers, and sends the sum to all shards; labels never travel. Nothing is pinned to a worker:
+what a lost one held is computed again by Dask, from the same inputs to the same result.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from coterie.counts import Corpus, Counts
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.dask_backend import Parcel, gathered, submit, unchanged
 from coterie.distributed.local import refusal
-from coterie.distributed.merge import Tally, add, grouped, tally, twins
+from coterie.distributed.merge import Delta, Tally, add, grouped, slim, taken, tally, twins, wide
 from coterie.distributed.shard import Order, sweep_shard
 from coterie.state import Assignment
 from coterie.urns import Urn, is_located
 
 RUNS = itertools.count()
 Labels = npt.NDArray[np.int32]
+NO_DOCUMENTS = Counts(
+    np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64),
+    np.zeros(0, np.int64), 0,
+)  # fmt: skip
 
 
 class Size(NamedTuple):
@@ -118,9 +122,16 @@ class RemoteDocuments:
 
     def renumber(self, every: Labels) -> None:
         """Give all labels other numbers."""
-        self.labels = self.tasks.each(
-            "renumber", _renumber, self.labels, self.tasks.told(every), 0, 0
-        )
+        self.labels = self.tasks.each("renumber", _renumber, self.labels, self.tasks.told(every))
+
+
+class Change(NamedTuple):
+    """What every shard is told after a sweep."""
+
+    known: Tally
+    opened: Tally
+    twin: npt.NDArray[np.int64]
+    n_seeds: int
 
 
 class RemoteChain(ShardedChain):
@@ -134,6 +145,7 @@ class RemoteChain(ShardedChain):
         self.documents, self.urn, self.options = documents, urn, options
         self.counts = documents.outline()
         self.labels = np.zeros(0, np.int32)
+        self.tables: list[Any] = []  # the counts of the clusters, beside each shard
         held = documents.counted(n, is_located(self.counts, urn))
         used = (held.size > 0) | (np.arange(n) < urn.seeds.weight.size)
         number = np.where(used, np.cumsum(used) - 1, -1)
@@ -147,34 +159,35 @@ class RemoteChain(ShardedChain):
 
     def retune(self, urn: Urn) -> None:
         """Go on with an urn that has other values."""
-        self.urn = urn
+        self.urn, self.tables = urn, []
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
     ) -> SweepStats | None:
         """Draw every document once; None if `should_stop` said yes on the way."""
         documents, n = self.documents, self.id.size
-        order = Order(self.urn, self.clusters, self.options, key, sweep, len(documents.docs))
-        told = documents.tasks.told(order)
-        numbers: Any = list(range(len(documents.docs)))
-        done = documents.tasks.each(
-            "sweep", _sweep, documents.docs, documents.labels, numbers, told
-        )
-        deltas = documents.tasks.each("delta", _second, done)
-        moves = gathered(documents.client, documents.tasks.each("moves", _third, done), should_stop)
+        tasks, n_shards = documents.tasks, len(documents.docs)
+        if not self.tables:  # later, every shard knows what changed
+            self.tables = [tasks.told(self.clusters)] * n_shards
+            none: Any = None
+            self.told = tasks.told(Order(self.urn, none, self.options, key, 0, n_shards))
+        numbers: Any = list(range(n_shards))
+        lists = (documents.docs, documents.labels, self.tables, numbers, self.told, sweep)
+        done = tasks.each("sweep", _sweep, *lists)
+        moves = gathered(documents.client, tasks.each("moves", _third, done), should_stop)
         if moves is None:
             return None
-        delta = documents.tasks.total(deltas, _add)
+        small: Delta = tasks.total(tasks.each("delta", _second, done), _add)
+        delta = wide(small)
         opened = [n_opened for _, n_opened in moves]
         alone = sum(n_opened > 0 for n_opened in opened) < 2
         twin = np.arange(sum(opened)) if alone else twins(self.urn, delta)
-        every = self._take(delta, n, twin)
+        self._take(delta, twin)
+        change = tasks.told(Change(small.known, small.opened, twin, self.urn.seeds.weight.size))
         firsts: Any = [n + before for before in itertools.accumulate([0, *opened[:-1]])]
-        after = documents.tasks.each("labels", _first, done)
-        all_numbers = documents.tasks.told(every)
-        documents.labels = documents.tasks.each(
-            "renumber", _renumber, after, all_numbers, n, firsts
-        )
+        states = tasks.each("advance", _advanced, done, self.tables, change, n, firsts)
+        documents.labels = tasks.each("labels", _first, states)
+        self.tables = tasks.each("table", _second, states)
         return SweepStats(self.options.sampler, sum(moved for moved, _ in moves))
 
 
@@ -240,7 +253,7 @@ def _join(one: Parcel, other: Parcel) -> Parcel:
 
 
 def _add(one: Parcel, other: Parcel) -> Parcel:
-    return Parcel(add(one.content, other.content))
+    return Parcel(slim(add(wide(one.content), wide(other.content))))
 
 
 def _same(docs: Parcel, labels: Parcel, before: Parcel) -> Parcel:
@@ -256,18 +269,29 @@ def _kept(labels: Parcel, before: Parcel, told: Parcel) -> Parcel:
     return Parcel(np.where(np.isin(before.content, told.content), before.content, labels.content))
 
 
-def _sweep(docs: Parcel, labels: Parcel, shard: int, told: Parcel) -> Parcel:
+def _sweep(
+    docs: Parcel, labels: Parcel, table: Parcel, shard: int, told: Parcel, sweep: int
+) -> Parcel:
     """Returns (labels, where new clusters follow the known ones; what changed; moved and opened)."""
-    counts = docs.content[0].counts
-    moves, delta = sweep_shard(counts, labels.content, shard, told.content)
+    order: Order = told.content._replace(clusters=table.content, sweep=sweep)
+    moves, delta = sweep_shard(docs.content[0].counts, labels.content, shard, order)
     after = labels.content.copy()
     after[moves.documents] = moves.labels
-    return Parcel((after, delta, (moves.moved, moves.n_opened)))
+    return Parcel((after, slim(delta), (moves.moved, moves.n_opened)))
 
 
-def _renumber(labels: Parcel, every: Parcel, n: int, first: int) -> Parcel:
-    """The numbers after a sweep: those from n on were opened here, the first of them is `first`."""
-    number = labels.content
-    return Parcel(
-        every.content[np.where(number < n, number, number + (first - n)) if n else number]
-    )
+def _advanced(done: Parcel, table: Parcel, change: Parcel, n: int, first: int) -> Parcel:
+    """The labels and the counts of the clusters after a sweep.
+
+    Labels from n on were opened here; in the whole corpus the first of them is `first`.
+    """
+    known, opened, twin, n_seeds = change.content
+    none = np.zeros(0, np.int64)
+    delta = wide(Delta(known, opened, NO_DOCUMENTS, none))
+    then = taken(table.content, delta, twin, n_seeds)
+    number = done.content[0]
+    return Parcel((then.every[np.where(number < n, number, number + (first - n))], then.clusters))
+
+
+def _renumber(labels: Parcel, every: Parcel) -> Parcel:
+    return Parcel(every.content[labels.content])
