@@ -214,6 +214,24 @@ def test_forgotten_words_are_never_counted_too_low(monkeypatch: pytest.MonkeyPat
     assert "Only the 20 most common" in notes[1]
 
 
+def test_a_sample_does_not_keep_the_other_texts() -> None:
+    """polars shares the texts of a frame with its rows; a few rows of each batch would keep them all."""
+    frame = pl.DataFrame({"text": [f"{i} " + "a long text " * 50 for i in range(500)]})
+    few = batches.some_rows(frame, ["text"], np.array([3, 4]))
+    assert few.equals(frame[[3, 4]])
+    assert _held(few) < 5_000 < _held(frame[[3, 4]])
+    sample = Sample(5, 3, ["text"])
+    for _ in range(9):
+        sample.add(readers.from_piece(frame, "text", None))
+    assert _held(sample.frame()) < 10_000
+
+
+def _held(frame: pl.DataFrame) -> int:
+    """Bytes that a column of texts keeps alive."""
+    array = frame.to_arrow(compat_level=pl.CompatLevel.newest())["text"].chunks[0]
+    return sum(buffer.size for buffer in array.buffers() if buffer is not None)
+
+
 def test_a_sample_does_not_depend_on_the_batches() -> None:
     frame = pl.DataFrame({"text": [f"text {i}" for i in range(1000)]})
     taken = []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coterie import _rng
-from coterie.text.batches import joined_frames
+from coterie.text.batches import joined_frames, some_rows
 from coterie.text.readers import Rows
 
 START_SWEEP = 0  # the address of what is drawn here
@@ -31,7 +31,7 @@ class Sample:
         drawn = _rng.uniform(self.key, START_SWEEP, numbers, _rng.DRAW_SCAN)
         taken = np.flatnonzero(drawn < self._below)
         if taken.size:
-            self._parts.append(rows.frame.select(self.columns)[taken])
+            self._parts.append(some_rows(rows.frame, self.columns, taken))
             self._drawn = np.concatenate([self._drawn, drawn[taken]])
             self.rows = np.concatenate([self.rows, numbers[taken]])
         if self._drawn.size > 2 * self.n_rows:
@@ -46,6 +46,7 @@ class Sample:
         frame = joined_frames(self._parts)
         if self._drawn.size > self.n_rows:
             kept = np.sort(np.argpartition(self._drawn, self.n_rows - 1)[: self.n_rows])
-            frame, self._drawn, self.rows = frame[kept], self._drawn[kept], self.rows[kept]
+            frame = some_rows(frame, self.columns, kept)
+            self._drawn, self.rows = self._drawn[kept], self.rows[kept]
             self._below = float(self._drawn.max())
         self._parts = [frame]

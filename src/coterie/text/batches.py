@@ -185,6 +185,16 @@ def frame_of(columns: dict[str, list[str]]) -> Any:
     return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
 
 
+def some_rows(frame: Any, columns: list[str], rows: Any) -> Any:
+    """Some rows of a DataFrame, copied: polars would keep the texts of all rows for them."""
+    import polars as pl
+
+    taken = frame.select(columns)[rows]
+    return pl.DataFrame(
+        [pl.Series(name, taken[name].to_list(), dtype) for name, dtype in taken.schema.items()]
+    )
+
+
 def joined_frames(frames: list[Any]) -> Any:
     """Batches as one DataFrame; a column of several types becomes one of texts."""
     import polars as pl
