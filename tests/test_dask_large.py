@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -193,6 +194,32 @@ def test_a_lost_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_backend, "_finished", lost)
     with pytest.raises(ConnectionLost, match="connection to the Dask scheduler was lost"):
         remote.gathered(Gone(), [])
+
+
+@kills
+def test_a_killed_worker_changes_nothing(client: Any) -> None:
+    """What it held, labels of earlier sweeps included, is computed again."""
+    urn, plan = urns.process(1.5, BETA), sampler.Plan(4, np.zeros(2, np.int64), 7)
+    expected = documents(client)
+    sampler.run(expected.outline(), urn, plan, RemoteBackend(expected, 14))
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as own,
+    ):
+        there = documents(own)
+
+        def kill(event: sampler.Event) -> None:
+            if event.record.sweep == 2:
+                pids = sorted(own.run(os.getpid, on_error="ignore").values())
+                os.kill(pids[0], signal.SIGKILL)
+
+        backend = RemoteBackend(there, 14)
+        sampler.run(there.outline(), urn, plan._replace(callbacks=[kill]), backend)
+        found = [parcel.content for parcel in own.gather(there.labels)]
+    labels = [parcel.content for parcel in client.gather(expected.labels)]
+    np.testing.assert_array_equal(np.concatenate(found), np.concatenate(labels))
 
 
 @kills
