@@ -84,6 +84,7 @@ class Clustering(Uses):
     apart: str = field(
         default="", repr=False
     )  # name of the cluster of all outliers, if there is one
+    of_sample: bool = field(default=False, repr=False)  # the rows are a sample of those fitted
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
     edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
@@ -93,6 +94,11 @@ class Clustering(Uses):
     def n_clusters(self) -> int:
         """Number of clusters, including seeds that found no text."""
         return self.model.n_clusters
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts; where the rows are a sample, of all texts with words that were clustered."""
+        return int(self.model.frozen.size.sum()) if self.of_sample else len(self.rows)
 
     @property
     def n_missing(self) -> int:
@@ -376,7 +382,7 @@ class Clustering(Uses):
         """Describe the result in a few sentences."""
         empty = int((self.labels < 0).sum())
         found = counted(self.n_clusters - self.n_missing, "cluster")
-        said = f"{counted(len(self.rows), 'text')} in {found}"
+        said = f"{counted(self.n_texts, 'text')} in {found}"
         said += f" ({empty:,} without words)" if empty else ""
         said += f", and {counted(self.n_missing, 'seed')} without texts" if self.n_missing else ""
         odd = int(self.outliers.sum())
@@ -400,9 +406,7 @@ class Clustering(Uses):
 
     def __repr__(self) -> str:
         """Describe the result in one line."""
-        return (
-            f"Clustering({counted(len(self.rows), 'text')}, {counted(self.n_clusters, 'cluster')})"
-        )
+        return f"Clustering({counted(self.n_texts, 'text')}, {counted(self.n_clusters, 'cluster')})"
 
     def _repr_html_(self) -> str:
         from coterie.report import data, html

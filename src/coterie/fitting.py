@@ -101,7 +101,7 @@ def _settled(
         best = model.predict(counts, n_jobs=n_jobs)
         agree = float(np.average(best == labels, weights=counts.weight))
         if model.n_clusters == run.urn.sizes.cap:  # exactly so many were asked for: none may empty
-            best = _leaving_none_empty(labels, best)
+            best = leaving_none_empty(labels, best)
         if (best == labels).all():
             return model, labels, agree
         moved = from_labels(counts, run.urn, model.slots(best), run.assignment.flag).assignment
@@ -110,7 +110,7 @@ def _settled(
     return model, labels, agree
 
 
-def _leaving_none_empty(labels: Ints, best: Ints) -> Ints:
+def leaving_none_empty(labels: npt.NDArray[Any], best: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The best clusters, except for the documents of clusters that would lose all of theirs."""
     while (lost := np.setdiff1d(labels, best)).size:
         best = np.where(np.isin(labels, lost), labels, best)

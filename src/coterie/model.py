@@ -207,6 +207,18 @@ class Model:
         self._for_chunks(counts, None, False, n_jobs, take)
         return out
 
+    def best(self, counts: Counts, n_jobs: int | None = None) -> tuple[Ints, Floats]:
+        """The most probable cluster of each document and its probability, in one pass."""
+        cluster, probability = np.empty(counts.n_docs, np.int64), np.empty(counts.n_docs)
+
+        def take(rows: Ints, scores: Floats) -> None:
+            at = scores.argmax(axis=1)
+            best = scores[np.arange(rows.size), at][:, None]
+            cluster[rows], probability[rows] = at, 1.0 / np.exp(scores - best).sum(axis=1)
+
+        self._for_chunks(counts, None, False, n_jobs, take)
+        return cluster, probability
+
     def explain(self, counts: Counts) -> tuple[int, int, Floats, float, float]:
         """For one document: its cluster, the runner-up, and the log-ratio of the two in parts.
 

@@ -132,7 +132,8 @@ def phrases(
     sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
     found: list[Counter[str]] = []
     seen: list[int] = []
-    written: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    written: dict[str, str] = {}  # phrase -> as it was written first
+    others: defaultdict[str, Counter[str]] = defaultdict(Counter)  # and in other ways
     for rows in _sampled(labels, n_clusters):
         held: Counter[str] = Counter()
         for i in rows:
@@ -143,7 +144,8 @@ def phrases(
                     memo[i] = own
             held.update(own.keys())
             for phrase, as_written in own.items():
-                written[phrase][as_written] += 1
+                if written.setdefault(phrase, as_written) != as_written:
+                    others[phrase][as_written] += 1
         found.append(held)
         seen.append(max(len(rows), 1))
     share = sizes / max(int(sizes.sum()), 1)
@@ -151,8 +153,16 @@ def phrases(
     for k, held in enumerate(found):
         for phrase, n in held.items():
             overall[phrase] += share[k] * n / seen[k]
+
+    def usual(phrase: str) -> str:
+        if phrase not in others:
+            return written[phrase]
+        forms = others[phrase]
+        total = sum(held[phrase] for held in found)
+        return _usual(forms + Counter({written[phrase]: total - forms.total()}))
+
     return [
-        [(_usual(written[phrase]), score) for phrase, score in _best(held, seen[k], overall)]
+        [(usual(phrase), score) for phrase, score in _best(held, seen[k], overall)]
         for k, held in enumerate(found)
     ]
 

@@ -227,6 +227,14 @@ def fit(
             " file, to a sheet.",
         ),
     ] = False,
+    out_of_core: Annotated[
+        bool,
+        typer.Option(
+            "--out-of-core",
+            help="Read FILE in parts, so that it need not fit into memory: the clusters are found in a"
+            " sample, and then counted over all texts. Used by default if FILE is too large.",
+        ),
+    ] = False,
     model: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save the model here instead of in OUT.")
     ] = None,
@@ -255,6 +263,7 @@ def fit(
             by=by or [],
             over=over,
             show=show or [],
+            out_of_core=out_of_core,
             options={
                 "text": text,
                 "id": id,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie import exporting
 from coterie._version import __version__
-from coterie.cli import breakdowns, places, sources, streams, summary, tables
+from coterie.cli import breakdowns, parts_of_a_file, places, sources, streams, summary, tables
 from coterie.cli.exits import INTERRUPTED, End
 from coterie.cli.finishing import finishing
 from coterie.cli.places import Place
@@ -23,6 +23,7 @@ from coterie.text import writing
 if TYPE_CHECKING:
     from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
+    from coterie.large.clustering import Large
 
 # ending of FILE -> default file type of the table; csv for all others
 _DEFAULT_TYPES = {
@@ -45,6 +46,7 @@ class Result(NamedTuple):
     title: str
     per_group: bool
     show: list[str]  # columns beside the texts of the report
+    large: Large | None = None  # the whole file, if the groups are those of a sample
 
     @property
     def report_columns(self) -> dict[str, Any]:
@@ -66,6 +68,7 @@ def run(
     by: list[str] | None = None,
     over: str | None = None,
     show: list[str] | None = None,
+    out_of_core: bool = False,
     options: dict[str, Any],
 ) -> None:
     """Check the options, cluster, write the results and print a summary."""
@@ -79,17 +82,29 @@ def run(
         raise InvalidInput(
             "--per-group writes several tables. Let -o name a folder or an .xlsx file."
         )
+    in_parts = parts_of_a_file.wanted(file, out_of_core)
+    if in_parts:
+        whole = {"--by": by, "--over": over, "--show": show, "--per-group": per_group}
+        whole |= {"--checkpoint": options["checkpoint"]}
+        parts_of_a_file.check(target, format, default_type(file), whole)
     stages = Stages(quiet)
     with finishing(list(outputs.values()), lambda: stages.n_sweeps > 0):
+        parts: list[Breakdown] = []
         with ExitStack() as held:
             for place in outputs.values():
                 held.enter_context(place)
             held.callback(stages.close)
-            groups, parts = _cluster(file, given, stages, by or [], over, show or [])
             kind = format or places.kind_of(target) or default_type(file)
-            title = sources.stem_of(file)
+            large = None
+            if in_parts:
+                folder = held.enter_context(outputs["-o"].beside())
+                large = parts_of_a_file.cluster(file, given, stages, folder)
+                groups = large.groups
+            else:
+                groups, parts = _cluster(file, given, stages, by or [], over, show or [])
             beside = chosen_columns(groups.rows, show)
-            result = Result(groups, parts, kind, title, per_group, beside)
+            title = sources.stem_of(file)
+            result = Result(groups, parts, kind, title, per_group, beside, large)
             paths = _write(result, outputs, stages)
         facts = _facts(result, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
@@ -240,7 +255,9 @@ def _write(result: Result, outputs: dict[str, Place], stages: Stages) -> dict[st
 def _write_table(result: Result, path: Path) -> None:
     """Write the table; a workbook holds the clusters and the breakdowns, too."""
     groups, kind = result.groups, result.kind
-    if kind == "xlsx":
+    if result.large is not None:
+        result.large.write(path)
+    elif kind == "xlsx":
         more = breakdowns.frames(result.parts)
         path.write_bytes(exporting.table_bytes(groups, kind, result.per_group, more))
     else:
@@ -293,6 +310,7 @@ def _facts(result: Result, stages: Stages, paths: dict[str, str]) -> dict[str, A
     return {
         "version": __version__,
         **summary.facts(result.groups),
+        **parts_of_a_file.facts(result.large),
         **({"breakdowns": breakdowns.facts(parts)} if parts else {}),
         **({"show": result.show} if result.show else {}),
         "stages": {name: round(seconds, 4) for name, seconds in stages.seconds.items()},

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -89,6 +91,12 @@ class Place:
     def __exit__(self, *_: object) -> None:
         """Unlock the path."""
         self._claim.__exit__()
+
+    @contextmanager
+    def beside(self) -> Iterator[Path]:
+        """A temporary folder on the same disk, while the path is locked."""
+        with tempfile.TemporaryDirectory(prefix=".coterie-", dir=self._claim.real.parent) as folder:
+            yield Path(folder)
 
     def write(
         self, fill: Callable[[Path], Any], seal: Callable[[Path, Path], Any] = lambda *_: None

@@ -54,7 +54,7 @@ def show(
 ) -> None:
     """Print the summary; `parts` are headings and lines of breakdowns."""
     console = open_console(to_stderr)
-    clusters(console, groups)
+    clusters(console, groups, n_texts=said["n_texts"], empty=said["n_without_words"])
     for heading, lines in parts:
         bullets(console, heading, lines)
     if groups.model.seeds is not None:
@@ -83,14 +83,21 @@ def show(
     bullets(console, "Not what you need?", how_to_change(groups))
 
 
-def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
-    """A heading, and a table of the largest clusters."""
+def clusters(
+    console: Console,
+    groups: Clustering,
+    most: int = SHOWN,
+    n_texts: int | None = None,
+    empty: int | None = None,
+) -> None:
+    """A heading, and a table of the largest clusters; the numbers of texts are those of the rows."""
     from rich.table import Table
     from rich.text import Text
 
-    empty = int((groups.labels < 0).sum())
+    empty = int((groups.labels < 0).sum()) if empty is None else empty
+    n_texts = len(groups.rows) if n_texts is None else n_texts
     n, missing = groups.n_clusters, groups.n_missing
-    said = f"{counted(len(groups.rows), 'text')} in {counted(n - missing, 'cluster')}"
+    said = f"{counted(n_texts, 'text')} in {counted(n - missing, 'cluster')}"
     said += f" ({empty:,} without words: cluster -1)" if empty else ""
     said += f", and {counted(missing, 'seed')} without texts" if missing else ""
     console.print()

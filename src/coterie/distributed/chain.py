@@ -11,8 +11,8 @@ import numpy.typing as npt
 from coterie.backends._chain import BaseChain
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.counts import Counts
-from coterie.distributed.layout import shard_bounds
-from coterie.distributed.merge import Delta, grouped, tally, twins
+from coterie.distributed.layout import shard_bounds, tally_parts
+from coterie.distributed.merge import Delta, taken, twins
 from coterie.distributed.shard import Moves, Order
 from coterie.state import Assignment, from_labels
 from coterie.urns import Urn, is_located
@@ -56,14 +56,14 @@ class ShardedChain:
         number[slots] = np.arange(slots.size, dtype=np.int32)
         self.labels: Labels = number[assignment.labels]
         self.id, self.next_id = assignment.id[slots].copy(), assignment.next_id
-        self.clusters = tally(self._counted(), self.labels, slots.size)
+        self.clusters = tally_parts(self._counted(), self.bounds, self.labels, slots.size)
 
     def retune(self, urn: Urn) -> None:
         """Go on with an urn that has other values."""
         again = is_located(self.counts, urn) != is_located(self.counts, self.urn)
         self.urn = urn
         if again:
-            self.clusters = tally(self._counted(), self.labels, self.id.size)
+            self.clusters = tally_parts(self._counted(), self.bounds, self.labels, self.id.size)
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
@@ -81,26 +81,20 @@ class ShardedChain:
             self.labels[begin + move.documents] = label
             first += move.n_opened
         alone = sum(move.n_opened > 0 for move in moves) < 2
-        self._take(delta, n, np.arange(first - n) if alone else twins(self.urn, delta))
+        every = self._take(delta, np.arange(first - n) if alone else twins(self.urn, delta))
+        self.labels = every[self.labels]
         return SweepStats(self.options.sampler, sum(move.moved for move in moves))
 
-    def _take(self, delta: Delta, n: int, twin: npt.NDArray[np.int64]) -> None:
+    def _take(self, delta: Delta, twin: npt.NDArray[np.int64]) -> Labels:
         """Apply the changes of a sweep: join twins, close what is empty, number what is open.
 
-        `twin` is the number of each new cluster.
+        `twin` is the number of each new cluster. Returns the new number of every cluster.
         """
-        known, n_new = self.clusters + delta.known, int(twin.max(initial=-1)) + 1
-        keep = (known.size > 0) | (np.arange(n) < self.urn.seeds.weight.size)
-        n_kept = int(keep.sum())
-        number = np.full(n, -1, np.int64)
-        number[keep] = np.arange(n_kept)
-        every = np.concatenate([number, n_kept + twin])
-        total = n_kept + n_new
-        opened = grouped(delta.opened, n_kept + twin, total)
-        self.clusters = grouped(known, number, total) + opened
-        self.labels = every[self.labels].astype(np.int32)
-        self.id = np.concatenate([self.id[keep], self.next_id + np.arange(n_new)])
-        self.next_id += n_new
+        done = taken(self.clusters, delta, twin, self.urn.seeds.weight.size)
+        self.clusters = done.clusters
+        self.id = np.concatenate([self.id[done.keep], self.next_id + np.arange(done.n_new)])
+        self.next_id += done.n_new
+        return done.every
 
     def assignment(self) -> Assignment:
         """The assignment as it is now."""

@@ -72,10 +72,10 @@ class Workers:
     ) -> tuple[list[Moves], Delta] | None:
         name, step = f"{self.name}-sweep-{order.sweep}-try-{attempt}", itertools.count()
         self.held = self.held or [
-            self._submit(f"{name}-hold-{shard}", _unchanged, Parcel(part))
+            self._submit(f"{name}-hold-{shard}", unchanged, Parcel(part))
             for shard, part in enumerate(self.parts)
         ]
-        told = self._submit(f"{name}-told", _unchanged, Parcel(order))
+        told = self._submit(f"{name}-told", unchanged, Parcel(order))
         done = [
             self._submit(f"{name}-shard-{shard}", _sweep, part, own, shard, told)
             for shard, (part, own) in enumerate(zip(self.held, labels, strict=True))
@@ -93,11 +93,32 @@ class Workers:
         return found, delta
 
     def _submit(self, key: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A task with all that it needs, so that it can be repeated anywhere."""
-        from dask import config
+        return submit(self.client, key, function, *arguments)
 
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-            return self.client.submit(function, *arguments, key=key, pure=False)
+
+def submit(client: Any, key: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A task with all that it needs, so that it can be repeated anywhere."""
+    from dask import config
+
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        return client.submit(function, *arguments, key=key, pure=False)
+
+
+def gathered(client: Any, futures: list[Any], should_stop: Callable[[], bool] | None = None) -> Any:
+    """The contents of parcels; None if the user wants to stop. Errors if the cluster is lost."""
+    from distributed import KilledWorker
+
+    try:
+        if not _finished(client, futures, should_stop):
+            client.cancel(futures)
+            return None
+        return [parcel.content for parcel in client.gather(futures)]
+    except (CancelledError, KilledWorker) as error:
+        _check_alive(client, error)
+        raise ConnectionLost(
+            "Workers of the Dask cluster were lost several times in the same task. Look at the logs of the"
+            " workers; they may need more memory."
+        ) from error
 
 
 def _finished(client: Any, asked: list[Any], should_stop: Callable[[], bool] | None) -> bool:
@@ -131,7 +152,8 @@ class Parcel:
         self.content = content
 
 
-def _unchanged(parcel: Parcel) -> Parcel:
+def unchanged(parcel: Parcel) -> Parcel:
+    """A task that only holds something."""
     return parcel
 
 
@@ -190,10 +212,11 @@ class DaskBackend(ShardedBackend):
 
     def engine(self, counts: Counts, options: SamplerOptions) -> Engine:
         """What sweeps the shards."""
-        return Workers(_client(), counts, options)
+        return Workers(current_client(), counts, options)
 
 
-def _client() -> Any:
+def current_client() -> Any:
+    """The Dask client that the user has opened."""
     distributed = require("distributed", "dask", "backend='dask'")
     try:
         return distributed.default_client()

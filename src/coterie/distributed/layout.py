@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 from coterie.counts import Counts
+from coterie.distributed.merge import Tally, tally
 
 SHARD_WORDS = 5_000_000  # entries (distinct words of documents) per shard
 
@@ -33,3 +37,14 @@ def cut(counts: Counts, first: int, end: int) -> Counts:
         weight=counts.weight[first:end],
     )
     return part._replace(vectors=counts.vectors[first:end]) if counts.vectors.shape[1] else part
+
+
+def tally_parts(
+    counts: Counts, bounds: list[tuple[int, int]], labels: npt.NDArray[np.integer], n: int
+) -> Tally:
+    """As `tally`, shard by shard, so that a corpus on disk is never in memory as a whole."""
+    first, *others = bounds
+    total = tally(cut(counts, *first), labels[slice(*first)], n)
+    for bound in others:
+        total += tally(cut(counts, *bound), labels[slice(*bound)], n)
+    return total

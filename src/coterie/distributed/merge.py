@@ -90,6 +90,56 @@ def twins(urn: Urn, delta: Delta) -> Ints:
     return np.asarray(np.unique(number, return_inverse=True)[1].ravel())
 
 
+def slim(delta: Delta) -> Delta:
+    """The same changes in the smallest whole numbers that hold them, for the network."""
+    return delta._replace(known=_slim(delta.known), opened=_slim(delta.opened))
+
+
+def wide(delta: Delta) -> Delta:
+    """The same changes in numbers that can be added up."""
+    return delta._replace(known=_wide(delta.known), opened=_wide(delta.opened))
+
+
+def _slim(tallied: Tally) -> Tally:
+    held = sparse.csr_matrix(tallied.held)
+    held.eliminate_zeros()
+    return tallied._replace(
+        size=tallied.size.astype(_smallest(tallied.size)), held=held.astype(_smallest(held.data))
+    )
+
+
+def _wide(tallied: Tally) -> Tally:
+    return tallied._replace(size=tallied.size.astype(np.int64), held=tallied.held.astype(np.int64))
+
+
+def _smallest(values: npt.NDArray[Any]) -> Any:
+    least, most = int(values.min(initial=0)), int(values.max(initial=0))
+    return np.min_scalar_type(min(least, -1 - most))
+
+
+class Taken(NamedTuple):
+    """The clusters after a sweep: twins joined, empty ones closed, the others numbered anew."""
+
+    clusters: Tally
+    every: npt.NDArray[np.int32]  # the new number of every cluster, old and opened; -1: closed
+    keep: npt.NDArray[np.bool_]  # which of the old ones are left
+    n_new: int
+
+
+def taken(clusters: Tally, delta: Delta, twin: Ints, n_seeds: int) -> Taken:
+    """Apply the changes of a sweep; `twin` is the number of each new cluster, seeds are never closed."""
+    n = clusters.size.size
+    known, n_new = clusters + delta.known, int(twin.max(initial=-1)) + 1
+    keep = (known.size > 0) | (np.arange(n) < n_seeds)
+    n_kept = int(keep.sum())
+    number = np.full(n, -1, np.int64)
+    number[keep] = np.arange(n_kept)
+    total = n_kept + n_new
+    opened = grouped(delta.opened, n_kept + twin, total)
+    every = np.concatenate([number, n_kept + twin]).astype(np.int32)
+    return Taken(grouped(known, number, total) + opened, every, keep, n_new)
+
+
 def grouped(tallied: Tally, number: npt.NDArray[np.integer], n: int) -> Tally:
     """The same counts for clusters under other numbers, 0..n-1; equal numbers are added, -1 dropped."""
     old = np.flatnonzero(number >= 0)

@@ -79,7 +79,7 @@ def _surrounded(order: Order, elsewhere: Tally, seeds: npt.NDArray[np.int64], sh
     prior = np.full(seeds.size, urn.sizes.prior)
     if n_own:
         prior[:n_own] = urn.seeds.weight
-        held = held + _seed_words(urn, seeds.size)
+        held = held + seed_words(urn, seeds.size)
     held = held.tocsr()
     held.eliminate_zeros()
     held.sort_indices()
@@ -97,7 +97,7 @@ def _surrounded(order: Order, elsewhere: Tally, seeds: npt.NDArray[np.int64], sh
     )
 
 
-def _seed_words(urn: Urn, n: int) -> Any:
+def seed_words(urn: Urn, n: int) -> Any:
     """The pseudo-counts of the urn's own seeds, as rows of n clusters."""
     ends = np.append(urn.seeds.ptr, np.full(n - urn.seeds.weight.size, urn.seeds.ptr[-1]))
     given = urn.seeds.tally.astype(np.int64), urn.seeds.word, ends

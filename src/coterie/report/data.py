@@ -32,11 +32,11 @@ def page(groups: Any, title: str | None = None) -> Report:
     scores = groups.outlier_score
     used = groups.n_clusters - groups.n_missing
     return {
-        "title": title or f"{counted(used, 'cluster')} in {counted(len(groups.rows), 'text')}",
+        "title": title or f"{counted(used, 'cluster')} in {counted(groups.n_texts, 'text')}",
         "version": __version__,
         "notes": [note for note in groups.notes if not note.startswith(HOW_MANY)],
         "overview": {
-            "documents": len(groups.rows),
+            "documents": groups.n_texts,
             "without_words": int((groups.labels < 0).sum()),
             "clusters": used,
             "words": int((groups.corpus.counts.length * groups.corpus.counts.weight).sum()),

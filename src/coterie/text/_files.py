@@ -70,7 +70,7 @@ def load(data: Any, wanted: Wanted) -> Loaded:
         return _folder(path, wanted)
     if not exists:
         raise InvalidInput(_no_file(str(data)))
-    kind = _kind(path)
+    kind = kind_of(path)
     raw = gunzipped(file_content(path, most_bytes()), path.name)
     return _parsed(raw, kind, path.name, wanted, [])
 
@@ -100,7 +100,8 @@ def _no_file(source: str) -> str:
     return f"There is no file {shown!r}. Check the path, or pass a list of texts if this is a text."
 
 
-def _kind(path: Path) -> str:
+def kind_of(path: Path) -> str:
+    """The file type, by the ending of the name."""
     endings = [suffix.lower() for suffix in path.suffixes]
     if endings and endings[-1] in (".gz", ".gzip"):
         endings.pop()
@@ -189,12 +190,13 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
     if b"\n" not in data and b"\r" in data:  # line endings of old Macintosh files
         data = data.replace(b"\r", b"\n")
     if kind == "txt":
-        return Loaded(_lines(data), notes, None)
+        return Loaded(lines(data), notes, None)
     frame, objects = (_json.lines if kind == "jsonl" else _json.array)(data, name)
     return Loaded(_not_empty(frame, name), notes, objects)
 
 
-def _lines(data: bytes) -> Any:
+def lines(data: bytes) -> Any:
+    """A table with one text per line."""
     import polars as pl
 
     lines = data.decode().split("\n")  # splitlines() would also split at form feeds and others

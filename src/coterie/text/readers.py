@@ -207,6 +207,11 @@ def _from_list(data: Any) -> Rows:
     return Rows(texts, "text", n_missing, None, [], frame)
 
 
+def from_piece(frame: Any, text: Any, id: str | None, source: Any = None) -> Rows:
+    """The rows of a piece of a larger table; the text column is guessed if it is not given."""
+    return _from_frame(frame, text, id, [], source)
+
+
 def _as_frame(data: Any) -> tuple[Any, bool]:
     """Return (an eager native DataFrame or None, whether the data was a Series)."""
     if isinstance(data, list | tuple | str) or type(data).__module__.partition(".")[0] == "numpy":

@@ -45,6 +45,8 @@ class Vectorizer:
         stop_words: Any = "auto",
     ) -> tuple[Vectorizer, Corpus, list[str]]:
         """Return (the vectorizer, the corpus, notes for the user)."""
+        if isinstance(tokenizer, Vectorizer):  # the vocabulary of a larger corpus
+            return tokenizer, tokenizer.encode(texts, tie, vectors), []
         stopped = stopping.asked(stop_words)
         if tokenizer is not None and stopped != "auto":
             raise InvalidInput(
@@ -61,7 +63,7 @@ class Vectorizer:
         ):  # only stop words: better to keep them than to have none
             ready = replace(ready, stop_words=None)
             ptr, ids, words = ready.count(texts)
-        notes += _about_stop_words(ready, texts, tokenizer is None and stopped == "auto")
+        notes += about_stop_words(ready, texts, tokenizer is None and stopped == "auto")
         if not words:
             raise InvalidInput(
                 "No text contains a word that the tokenizer keeps"
@@ -103,12 +105,18 @@ class Vectorizer:
             [f"The texts were split into words by your {type(vectorizer).__name__}."],
         )
 
-    def encode(self, texts: Sequence[str], tie: bool = False) -> Corpus:
+    def encode(
+        self,
+        texts: Sequence[str],
+        tie: bool = False,
+        vectors: npt.NDArray[np.float32] | None = None,
+    ) -> Corpus:
         """Encode texts in the learnt vocabulary; other words are ignored."""
         if self.tokenizer is None:
-            return counts.from_matrix(self._own_vectorizer().transform(texts), OWNER, tie=tie)
+            matrix = self._own_vectorizer().transform(texts)
+            return counts.from_matrix(matrix, OWNER, tie=tie, vectors=vectors)
         ptr, ids = self.tokenizer.encode(texts, self._id_of)
-        return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie)
+        return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie, vectors=vectors)
 
     def cut(self, text: str) -> list[str]:
         """Return all words of a text, with repeats; `encode` counts those in the vocabulary."""
@@ -165,7 +173,7 @@ class Vectorizer:
         return cls(words, None if found is None else Tokenizer.from_dict(found))
 
 
-def _about_stop_words(tokenizer: Tokenizer, texts: Sequence[str], of_language: bool) -> list[str]:
+def about_stop_words(tokenizer: Tokenizer, texts: Sequence[str], of_language: bool) -> list[str]:
     """A note on the stop words that were left out."""
     if not isinstance(tokenizer.stop_words, tuple):
         return []

@@ -34,8 +34,12 @@ def table_bytes(
     kind: str,
     dialect: Dialect | None = None,
     pick: list[int] | None = None,
+    with_header: bool = True,
 ) -> bytes:
-    """A table as the bytes of a file; `pick` are the numbers of the rows to write."""
+    """A table as the bytes of a file; `pick` are the numbers of the rows to write.
+
+    Without a header, a csv or tsv file is the continuation of another one.
+    """
     import polars as pl
 
     if kind == "xlsx":
@@ -46,7 +50,8 @@ def table_bytes(
         header, cells = rows.source.cells() if rows.source else _cells(_polars(rows.frame))
         frame = pl.concat([cells, without_formulas(ours)], how="horizontal")
         frame = frame if pick is None else frame[pick]
-        return csv_bytes([*header, *ours.columns], frame, kind, dialect or rows.dialect)
+        names = [*header, *ours.columns] if with_header else []
+        return csv_bytes(names, frame, kind, dialect or rows.dialect)
     theirs = rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
     if kind == "parquet":
         frame = pl.concat([theirs, ours], how="horizontal")
@@ -102,7 +107,7 @@ def without_formulas(frame: Any) -> Any:
 
 
 def csv_bytes(header: list[str], frame: Any, kind: str, dialect: Dialect | None) -> bytes:
-    """A DataFrame as csv or tsv, as the user's file was written."""
+    """A DataFrame as csv or tsv, as the user's file was written; no names: no header."""
     import polars as pl
 
     how = dialect or Dialect()
@@ -110,7 +115,7 @@ def csv_bytes(header: list[str], frame: Any, kind: str, dialect: Dialect | None)
         how = how._replace(separator="\t" if kind == "tsv" else ",")
     first = pl.DataFrame({str(i): [name or None] for i, name in enumerate(header)}, strict=False)
     out = io.BytesIO()
-    for part in (first, frame):
+    for part in (first, frame) if header else (frame,):
         part.write_csv(
             out,
             separator=how.separator,
