@@ -40,7 +40,7 @@ fix: $(DEV) ## format, and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 
 test: $(DEV) ## run the tests, a process per core (ARGS="-k name" for some of them)
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-bench: $(DEV) ## run the tests of the benchmarks (about a minute)
 	$(BIN)/python -m pytest -n auto --dist loadfile benchmarks/tests $(ARGS)

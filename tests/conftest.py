@@ -51,8 +51,31 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = str(moved(0))
 
 
+# These take longest, so they begin first: at the end no process waits long for another.
+LONG = (
+    *("environments", "package", "oracle", "metropolis", "trust", "splitting", "cli_streams"),
+    *(
+        "forged",
+        "bad_input",
+        "docs",
+        "kernel_cache",
+        "levels",
+        "checkpoint",
+        "cli",
+        "report_opened",
+    ),
+    *("uncollapsed", "examples", "large", "dask_large", "dask", "report", "hostile", "located"),
+)
+
+
+def _rank(item: pytest.Item) -> int:
+    name = item.path.stem.removeprefix("test_")
+    return LONG.index(name) if name in LONG else len(LONG)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make test-seeds` runs: whatever COTERIE_TEST_SEED changes."""
+    """Begin with what takes longest, and mark what `make test-seeds` runs: what a seed changes."""
+    items.sort(key=_rank)
     for item in items:
         drawn = settings is not None and is_hypothesis_test(getattr(item, "obj", None))
         if drawn or "any_seed" in getattr(item, "fixturenames", ()):

@@ -60,8 +60,10 @@ def fitted(model: Any, docs: Any) -> dict[str, Any]:
 
 
 def outcomes(names: Sequence[str] = ()) -> dict[str, Any]:
-    """What all models give, or only these, and `cluster()`."""
+    """What all models and `cluster()` give, or only these."""
     found = {n: fitted(model, DOCS) for n, model in models().items() if not names or n in names}
+    if names:
+        return found
     groups = coterie.cluster(TEXTS, n_jobs=2)
     labels = np.concatenate([groups.labels, groups.predict(TEXTS)])
     return found | {"cluster()": outcome(labels, groups.probability, groups.outlier_score)}

@@ -182,7 +182,8 @@ def test_every_option_of_a_parameter_is_there() -> None:
         if isinstance(option, str)
     }
     flags = {flag.replace("_", "-") for flag in flags}
-    parameters = inspect.signature(coterie.cluster).parameters
+    takes = (coterie.cluster, coterie.Clustering.report)
+    parameters = {name for of in takes for name in inspect.signature(of).parameters}
     for name, (option, _) in words._OPTIONS.items():
         if not name.endswith("()"):
             assert name in parameters or hasattr(coterie.Clustering, name)

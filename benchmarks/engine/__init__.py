@@ -22,6 +22,7 @@ from . import (
     scale,
     shards,
     speed,
+    tables,
     threads,
     vectors,
 )
@@ -37,6 +38,7 @@ _modules = (
     alphas,
     front_door,
     pages,
+    tables,
     vectors,
     levels,
     level_times,

@@ -13,6 +13,7 @@ None, and `.kind` is a word that does not change when the message changes:
 not_allowed     a parameter has a value that is not allowed
 invalid         data or a parameter cannot be used (any other InvalidInput)
 no_such_column  the table has no column with that name
+no_such_sheet   the workbook has no sheet with that name
 which_column    several columns may contain the texts
 no_words        no words are left to cluster
 no_times        a column holds no dates or times
