@@ -11,6 +11,7 @@ from coterie import fitting, levels, merging, sampler, urns
 from coterie.errors import InvalidInput
 from coterie.kernels import reference
 from coterie.state import from_labels
+from coterie.trace import Trace
 
 V = 30
 BETA = np.full(V, 0.3)
@@ -120,6 +121,21 @@ def test_stops_are_where_runs_agree_better_than_next_to_them() -> None:
     rows = [levels.Level(n, 0.0, a) for n, a in ((2, 0.9), (3, 0.5), (5, 0.8), (7, 0.7), (9, 0.75))]
     assert levels.stops(rows) == [5, 9]
     assert levels.stops([]) == []
+
+
+@pytest.mark.parametrize("finest", [4, 5, 6, 12])
+def test_no_level_is_listed_twice(finest: int) -> None:
+    """The other runs may have more clusters than the main one, or fewer."""
+    labels = np.arange(COUNTS.n_docs, dtype=np.int32) % finest
+    given = from_labels(COUNTS, URNS["finite"], labels).assignment
+    main = levels._Cut(given, URNS["finite"], merging.tree(COUNTS, URNS["finite"], given))
+    run = sampler.Run(given, URNS["finite"], {}, Trace(), 1, True, "", sampler.Stop("sweeps", ""))
+    tried = levels.grid(9)
+    rows = levels._levels(main, run, tried, [0.1 * i for i in range(len(tried))])
+    numbers = [row.groups for row in rows]
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] == finest
+    assert rows[-1].agreement == pytest.approx(0.1 * (len(tried) - 1))
 
 
 def test_the_grid_ends_with_the_finest_level() -> None:

@@ -311,13 +311,10 @@ def _levels(main: _Cut, run: sampler.Run, tried: list[int], agreed: list[float])
     """A row per level; the joint is that of the main run, cut there."""
     gain = np.zeros(1) if main.tree is None else np.append(0.0, np.cumsum(main.tree.gain))
     finest = run.trace[-1].log_joint if len(run.trace) else float("nan")
-    rows = []
-    for i, n in enumerate(tried):
-        last = i == len(tried) - 1
-        groups = main.finest if last else n
-        merges = main.finest - groups
-        rows.append(Level(groups, finest + float(gain[min(merges, gain.size - 1)]), agreed[i]))
-    return rows
+    of = {n: each for n, each in zip(tried, agreed, strict=True) if n < main.finest}
+    of[main.finest] = agreed[-1]  # the other runs may have had more
+    at = {n: min(main.finest - n, gain.size - 1) for n in of}
+    return [Level(n, finest + float(gain[at[n]]), each) for n, each in of.items()]
 
 
 def _trust(labels: npt.NDArray[np.int32], docs: Ints, others: list[Ints]) -> Floats:
