@@ -144,7 +144,9 @@ def table(rows: Rows) -> str:
                 got = row[how]
                 line.append(f"{got['nmi']:.3f} / {got['ari']:.3f}")
                 line += [] if how == "given" else [got["clusters"]]
-            sets.append([*line, f"{row['chosen']['seconds'] / row['single']['seconds']:.1f}"])
+            taken = [row[how].get("seconds") for how in ("chosen", "single")]
+            ratio = f"{taken[0] / taken[1]:.1f}" if all(taken) else ""  # one was paused on the way
+            sets.append([*line, ratio])
         elif kind == "odd texts":
             shown = [f"{got['found']:.2f} ({got['false']:.1%})" for got in _parts(row).values()]
             odd.append([name, *shown])
