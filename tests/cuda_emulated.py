@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from coterie import _rng
+from coterie.backends import _uncollapsed
 from coterie.backends.cuda import _device
 
 TYPES = {
@@ -220,6 +221,57 @@ def _weights(a: dict[str, Any], d: int, own: int, g: int, j: int, at_mean: Any) 
         gain = grown / (np.sqrt(np.maximum(rho2 + before + grown, 0)) + np.sqrt(rho2 + before))
         score += a["kappa"] * (gain - own_norm / (np.sqrt(rho2 + own_norm) + a["rho"]))
     return score
+
+
+# ---------------------------------------------------------------- theta and phi
+def _shapes(a: dict[str, Any]) -> Any:
+    """n_kw + b_w, words x columns."""
+    shape = np.zeros((a["n_words"], a["width"]))
+    held = a["held"].reshape(-1, a["held_width"])[:, : a["width"]]
+    shape[:, : held.shape[1]] = held
+    beta = a["beta"] if a["beta_stride"] else np.broadcast_to(a["beta"], a["n_words"])
+    return shape + beta[:, None]
+
+
+def _draw_gammas(**a: Any) -> None:
+    shape, out = _shapes(a), a["out"].reshape(-1, a["width"])
+    for k in range(a["width"]):
+        address = int(a["key"]), int(a["sweep"]), k, int(a["draw"])
+        out[:, k] = _uncollapsed.log_gammas(np.ascontiguousarray(shape[:, k]), *address)
+
+
+def _sum_columns(**a: Any) -> None:
+    value, part = a["value"].reshape(-1, a["width"]), int(a["part"])
+    for i, (top, total) in enumerate(
+        zip(a["top"].reshape(-1, a["width"]), a["sum"].reshape(-1, a["width"]), strict=True)
+    ):
+        some = value[i * part : (i + 1) * part]
+        top[:] = some.max(axis=0)
+        total[:] = np.exp(some - top).sum(axis=0)
+
+
+def _fill_phi(**a: Any) -> None:
+    a["log_phi"].reshape(-1, a["width"])[:] = a["value"].reshape(-1, a["width"]) - a["norm"]
+
+
+def _fill_means(**a: Any) -> None:
+    a["log_phi"].reshape(-1, a["width"])[:] = np.log(_shapes(a)) - a["norm"]
+
+
+def _draw_given(**a: Any) -> None:
+    log_phi, n, many = a["log_phi"].reshape(-1, a["width"]), int(a["n_columns"]), int(a["many"])
+    for d in range(a["n"]):
+        word, tally = _document(a, d)
+        score = a["copies_of"][d] * (a["log_theta"] + tally @ log_phi[word, :n].astype(float))
+        score[-1] += np.log(many)
+        weight = np.exp(score - score.max())
+        cumulated = np.cumsum(weight)
+        x = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0] * cumulated[-1]
+        k = min(int(np.searchsorted(cumulated, x, side="right")), n - 1)
+        if k == n - 1:
+            within = (x - cumulated[-1] + weight[-1]) / weight[-1]
+            k += min(int(within * many), many - 1)
+        a["drawn"][d] = k
 
 
 # ---------------------------------------------------------------- the quick draw

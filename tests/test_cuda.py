@@ -71,6 +71,49 @@ def test_the_labels_and_ids_are_those_of_the_cpu(name: str, scan: str, emulated:
         np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
 
 
+UNCOLLAPSED = {
+    name: URNS[name]
+    for name in ("finite", "finite, tight", "finite, alpha 0", "finite, uneven beta")
+} | {"many more clusters than documents": urns.finite(900, 0.1, BETA)}
+
+
+@pytest.mark.parametrize("phi", ["draw", "mean"])
+@pytest.mark.parametrize("name", UNCOLLAPSED)
+def test_algorithm_3_gives_the_labels_of_the_cpu(name: str, phi: str, emulated: Any) -> None:
+    counts, urn = corpus(name), UNCOLLAPSED[name]
+    options = SamplerOptions("uncollapsed", phi=phi)
+    first = first_assignment(counts, urn, random_labels(counts.n_docs, 6, 1), 1, BACKEND)
+    here, there = (place.open(counts, urn, first, options) for place in (BACKEND, emulated))
+    for sweep in range(1, 10):
+        assert here.sweep(7, sweep).moved == there.sweep(7, sweep).moved
+        cpu, gpu = here.assignment(), there.assignment()
+        assert gpu.labels.tolist() == cpu.labels.tolist()
+        assert gpu.id[gpu.open_slots].tolist() == cpu.id[cpu.open_slots].tolist()
+        assert gpu.next_id == cpu.next_id
+        np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+
+
+def test_algorithm_3_goes_on_from_another_assignment(emulated: Any) -> None:
+    counts, urn = corpus("finite"), URNS["finite"]
+    options = SamplerOptions("uncollapsed", phi="mean")
+    one, other = (state.assigned(counts, urn, random_labels(70, n, n)) for n in (6, 9))
+    there, fresh = (emulated.open(counts, urn, first, options) for first in (one, other))
+    there.sweep(1, 1)
+    there.replace(other)
+    for chain in (there, fresh):
+        chain.sweep(1, 2)
+    assert there.assignment().labels.tolist() == fresh.assignment().labels.tolist()
+
+
+def test_word_distributions_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Emulated(free=2**30)
+    monkeypatch.setattr(_device, "get", lambda: device)
+    counts, urn = corpus("finite"), urns.finite(2_000_000, 0.1, BETA)
+    first = state.assigned(counts, urn, random_labels(70, 6, 1))
+    with pytest.raises(Unsupported, match=r"60 words x 2000000 clusters.*At most \d+ clusters fit"):
+        cuda.BACKEND.open(counts, urn, first, SamplerOptions("uncollapsed"))
+
+
 def test_a_run_may_begin_with_a_sample(emulated: Any) -> None:
     """As large corpora do: the sample's own run must ask for a sampler that is there."""
     counts, urn = corpus("finite"), URNS["finite"]
@@ -190,7 +233,9 @@ def test_a_light_assignment_is_that_of_a_whole_state(name: str) -> None:
 
 def test_what_is_not_there_is_said(emulated: Any) -> None:
     finite = URNS["finite"]
-    assert "'blocked' alone" in (emulated.supports(finite, SamplerOptions("gibbs")) or "")
+    assert "'blocked' or 'uncollapsed'" in (
+        emulated.supports(finite, SamplerOptions("gibbs")) or ""
+    )
     assert "word vectors" in (emulated.supports(promoted(finite, 0.3, "ab"), BLOCKED) or "")
     assert emulated.supports(finite, BLOCKED) is None
     assert sampler.run(corpus("finite"), finite, Plan(2, 5, 1, SamplerOptions("auto")), emulated)

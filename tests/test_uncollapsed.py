@@ -125,7 +125,7 @@ def swept(handle, key: int, sweep: int) -> State:
 @pytest.mark.parametrize("shape", [1e-3, 0.01, 0.1, 0.9, 1.0, 3.0, 400.0])
 def test_log_gammas_are_logs_of_gammas(shape, any_seed):
     n = 20_000
-    value = room.log_gammas(np.full(n, shape), room.generator(any_seed, 1, 0, _rng.PHILOX_PHI))
+    value = room.log_gammas(np.full(n, shape), any_seed, 1, 0, _rng.DRAW_PHI)
     spread = math.sqrt(special.polygamma(1, shape))
     assert abs(value.mean() - special.digamma(shape)) < SIGMAS * spread / math.sqrt(n)
     if shape >= 0.1:  # below, the numbers themselves underflow
@@ -133,12 +133,13 @@ def test_log_gammas_are_logs_of_gammas(shape, any_seed):
 
 
 def test_every_part_of_an_address_matters():
-    drawn = [room.generator(*where).random(50) for where in
-             [(1, 1, 1, 0), (2, 1, 1, 0), (1, 2, 1, 0), (1, 1, 2, 0), (1, 1, 1, 1)]]  # fmt: skip
-    together = np.concatenate(drawn)
+    shape = np.full(50, 0.7)
+    where = [(1, 1, 1, _rng.DRAW_PHI), (2, 1, 1, _rng.DRAW_PHI), (1, 2, 1, _rng.DRAW_PHI),
+             (1, 1, 2, _rng.DRAW_PHI), (1, 1, 1, _rng.DRAW_THETA)]  # fmt: skip
+    together = np.concatenate([room.log_gammas(shape, *each) for each in where])
     assert np.unique(together).size == together.size
-    np.testing.assert_array_equal(room.generator(2**64 - 1, 2**31, 7, 1).random(3),
-                                  room.generator(2**64 - 1, 2**31, 7, 1).random(3))  # fmt: skip
+    last = (2**64 - 1, 2**31, 7, _rng.DRAW_PHI)
+    np.testing.assert_array_equal(room.log_gammas(shape, *last), room.log_gammas(shape, *last))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 8.0])
@@ -286,7 +287,7 @@ def test_draws_and_means_differ():
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 8.0])
 def test_draws_are_made_around_the_means(alpha, monkeypatch, any_seed):
     """With every gamma variate at its mean, drawn theta and phi are the posterior means."""
-    monkeypatch.setattr(room, "log_gammas", lambda shape, random: np.log(shape))
+    monkeypatch.setattr(room, "log_gammas", lambda shape, *address: np.log(shape))
     counts = random_corpus(150, 30, 9, any_seed, heaviest=3, topics=3)
     assert (run(counts, DRAW, alpha=alpha) == run(counts, MEAN, alpha=alpha)).all()
 

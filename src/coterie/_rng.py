@@ -71,6 +71,9 @@ DRAW_STEP = 2**33
 DRAW_SCAN = 2**40
 DRAW_SPLIT = 2**40 + 1
 DRAW_WRITE = 2**40 + 2
+DRAW_PHI = 2**41
+DRAW_THETA = 2**42
+GAMMA_DRAWS = 64  # numbers kept for one Gamma variate, which may need several tries
 
 DRAWS = (
     Draws(DRAW_TRY, 64, "gibbs: two numbers for each try of the envelope; start: the first labels"),
@@ -88,6 +91,12 @@ DRAWS = (
         " folds the draws of its scans in after this",
     ),
     Draws(DRAW_WRITE, 1, "datasets: a choice, with its number in the place of the sweep"),
+    Draws(
+        DRAW_PHI,
+        2**41,
+        "uncollapsed: GAMMA_DRAWS numbers for each word, the cluster in the place of the document",
+    ),
+    Draws(DRAW_THETA, 2**41, "uncollapsed: GAMMA_DRAWS numbers for each cluster, document 0"),
 )
 STEP_ENTRY, STEP_ACCEPT = 65, 66
 STEP_DRAWS = (
@@ -98,9 +107,6 @@ STEP_DRAWS = (
 SPLIT_KIND, SPLIT_FIRST, SPLIT_SECOND, SPLIT_ACCEPT = 0, 1, 2, 3
 SPLIT_SCAN = 4  # and those of further scans; a scan folds one number per document in after it
 SPLIT_MEMBER = 0
-# Gammas come from NumPy's Philox, whose key is (key, one of these) and whose counter begins at
-# (0, 0, cluster, sweep).
-PHILOX_PHI, PHILOX_THETA = 0, 1
 
 
 def mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

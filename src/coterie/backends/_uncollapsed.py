@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from coterie._rng import PHILOX_PHI, PHILOX_THETA
+from coterie._rng import DRAW_PHI, DRAW_THETA
 from coterie.backends._chain import BaseChain
 from coterie.backends._team import Team
 from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.errors import Unsupported
-from coterie.kernels import uncollapsed
+from coterie.kernels import gammas, uncollapsed
 from coterie.state import Assignment, State, dense, from_labels, relayout, with_ids, word_counts
 from coterie.urns import NO_CAP, Urn
 
@@ -72,7 +72,7 @@ class UncollapsedChain(BaseChain):
         if self.options.phi == "mean":
             log_theta, log_phi, many = self._means(n_open)
         else:
-            log_theta, many = self._draw_theta(n_open, key, sweep), 1
+            log_theta, many = drawn_theta(self.urn, self.state.size[:n_open], key, sweep), 1
             log_phi = self._table(log_theta.size)
             if not self._draw_phi(log_phi, key, sweep, should_stop):
                 return None
@@ -112,13 +112,6 @@ class UncollapsedChain(BaseChain):
         next_id = before.next_id + int((slots >= n_open).sum())
         self.state = with_ids(from_labels(self.counts, self.urn, dense(drawn)), ids, next_id)
 
-    def _draw_theta(self, n_open: int, key: int, sweep: int) -> Floats:
-        """ln theta ~ Dirichlet(m + alpha), up to a constant; with alpha = 0 of the open clusters only."""
-        size, alpha = self.state.size[:n_open], self.urn.sizes.prior
-        n_empty = self.urn.sizes.cap - n_open if alpha > 0.0 else 0
-        shape = np.append(size + alpha, np.full(n_empty, alpha))
-        return log_gammas(shape, generator(key, sweep, 0, PHILOX_THETA))
-
     def _draw_phi(self, log_phi: Floats, key: int, sweep: int, should_stop: ShouldStop) -> bool:
         """ln phi_k ~ Dirichlet(n_k + beta), a column each, those of empty clusters from the prior.
 
@@ -134,7 +127,7 @@ class UncollapsedChain(BaseChain):
             mine = by_cluster[ends[k] : ends[k + 1]]
             shape = self.urn.words.beta.copy()
             shape[word[mine]] += held[mine]
-            value = log_gammas(shape, generator(key, sweep, k, PHILOX_PHI))
+            value = log_gammas(shape, key, sweep, k, DRAW_PHI)
             value -= value.max()
             value -= math.log(np.exp(np.maximum(value, uncollapsed.FAINT)).sum())
             return value
@@ -159,37 +152,42 @@ class UncollapsedChain(BaseChain):
         These are all alike: one column, the last, stands for them.
         """
         urn, state = self.urn, self.state
-        n_empty = urn.sizes.cap - n_open if urn.sizes.prior > 0.0 else 0
-        n = n_open + (n_empty > 0)
-        log_theta = np.log(np.append(state.size[:n_open], 0)[:n] + urn.sizes.prior)
+        log_theta, many = mean_theta(urn, state.size[:n_open])
+        n = log_theta.size
         log_total = np.log(np.append(state.total[:n_open], 0)[:n] + urn.words.beta_sum)
         log_phi = self._table(n)
         log_phi[:] = 0.0
         ptr, slot, held = word_counts(state)
         log_phi[np.repeat(np.arange(ptr.size - 1), np.diff(ptr)), slot] = held
         take_logs(self.team, urn.words.beta, log_total, log_phi)
-        return log_theta, log_phi, max(n_empty, 1)
+        return log_theta, log_phi, many
 
     def _table(self, n: int) -> Floats:
         return self.room[: self.counts.n_words * n].reshape(-1, n)
 
 
-def generator(key: int, sweep: int, cluster: int, what: int) -> np.random.Generator:
-    """Philox at an address: its counter begins at (0, 0, cluster, sweep), its key is (key, what)."""
-    counter = np.array([0, 0, cluster, sweep], np.uint64)
-    return np.random.Generator(
-        np.random.Philox(counter=counter, key=np.array([key, what], np.uint64))
-    )
+def drawn_theta(urn: Urn, size: npt.NDArray[np.int64], key: int, sweep: int) -> Floats:
+    """ln theta ~ Dirichlet(m + alpha), up to a constant; with alpha = 0 of the open clusters only."""
+    alpha = urn.sizes.prior
+    n_empty = urn.sizes.cap - size.size if alpha > 0.0 else 0
+    shape = np.append(size + alpha, np.full(n_empty, alpha))
+    return log_gammas(shape, key, sweep, 0, DRAW_THETA)
 
 
-def log_gammas(shape: Floats, random: np.random.Generator) -> Floats:
-    """ln of Gamma(shape) variates. Small shapes would underflow: Gamma(a) = Gamma(a + 1) U^(1/a)."""
-    small = np.flatnonzero(shape < 1.0)
-    raised = shape.copy()
-    raised[small] += 1.0
-    tiny = np.finfo(np.float64).tiny  # a shape of exactly 1 is an exponential, which may be 0
-    value = np.log(np.maximum(random.standard_gamma(raised), tiny))
-    value[small] -= random.standard_exponential(small.size) / shape[small]
+def mean_theta(urn: Urn, size: npt.NDArray[np.int64]) -> tuple[Floats, int]:
+    """ln theta at its mean, up to a constant, and how many clusters the last column stands for.
+
+    The empty ones are all alike: one column for all of them.
+    """
+    n_empty = urn.sizes.cap - size.size if urn.sizes.prior > 0.0 else 0
+    sizes = np.append(size, 0) if n_empty else size
+    return np.log(sizes + urn.sizes.prior), max(n_empty, 1)
+
+
+def log_gammas(shape: Floats, key: int, sweep: int, cluster: int, first: int) -> Floats:
+    """ln of Gamma(shape) variates, from the numbers at an address."""
+    value = np.empty(shape.size)
+    gammas.fill(shape, np.uint64(key), sweep, cluster, first, value)
     return value
 
 

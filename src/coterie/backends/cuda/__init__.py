@@ -1,8 +1,9 @@
-"""The CUDA backend: blocked draws on a GPU, with the rule of draws that the CPU has.
+"""The CUDA backend: blocked and uncollapsed draws on a GPU, with the rules of draws that the CPU has.
 
 `_device` loads the kernels (the `.cu` files here) with CuPy; `_plan` is what can be decided without
-a GPU; `_tables` are the counts on the card; `_chain` sweeps; `_fast` draws most documents of large blocks;
-`_score` weighs documents against a frozen model.
+a GPU; `_tables` are the counts on the card; `_counted` is what every chain has, `_chain` draws blocks and
+`_fast` most documents of large ones, `_uncollapsed` is Algorithm 3 of X-DMM; `_score` weighs documents
+against a frozen model.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ class CudaBackend:
         """A chain that samples on from this assignment."""
         if options.sampler == "gibbs":  # the start that draws documents one by one
             return cpu.BACKEND.open(counts, urn, assignment, options)
+        if options.sampler == "uncollapsed":
+            from coterie.backends.cuda._uncollapsed import CudaUncollapsed
+
+            return CudaUncollapsed(counts, urn, assignment, options, _device.get())
         from coterie.backends.cuda._chain import CudaChain
 
         return CudaChain(counts, urn, assignment, options, _device.get())

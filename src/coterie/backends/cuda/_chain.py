@@ -1,7 +1,6 @@
 """Blocked draws on the GPU: the labels of the CPU's blocked chain, up to rounding in a draw.
 
-The rule is in `coterie/_rng.py`. The card draws and counts; the host only gives slots to new clusters
-and renames slots between sweeps, which needs the sizes alone.
+The rule is in `coterie/_rng.py`.
 """
 
 from __future__ import annotations
@@ -15,39 +14,27 @@ import numpy.typing as npt
 from coterie import _rng
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.backends.cuda import _plan
+from coterie.backends.cuda._counted import CountedChain
 from coterie.backends.cuda._fast import WIDEST, Quick, is_usable
-from coterie.backends.cuda._tables import (
-    Corpus,
-    Prior,
-    Tables,
-    base_terms,
-    count_open,
-    launch_size,
-    retuned,
-)
+from coterie.backends.cuda._tables import Corpus, base_terms, count_open, launch_size
 from coterie.counts import Counts
-from coterie.state import Assignment, no_flags, slots_wide, wants_renaming
-from coterie.urns import Urn, is_located, potential
+from coterie.state import Assignment, slots_wide, wants_renaming
+from coterie.urns import Urn
 
 SORT_AGAIN = 0.05  # of the documents have moved: they are sorted by cluster again
 DOT_BYTES = 2 * 2**30  # products of vectors and clusters held at once
 NULL = np.uint64(0)
 
 
-class CudaChain:
-    """Labels being sampled on a GPU. See `coterie.backends.base.Chain`."""
+class CudaChain(CountedChain):
+    """Labels being sampled on a GPU, block by block."""
 
     kind = "cuda blocked"
 
     def __init__(
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions, device: Any
     ) -> None:
-        self.counts, self.urn, self.options, self.device = counts, urn, options, device
-        self._seen: Assignment | None = None
-        self.n_dimensions = counts.vectors.shape[1] if is_located(counts, urn) else 0
-        width = slots_wide(int(assignment.open_slots.max(initial=-1)) + 1, urn.sizes.cap)
-        _plan.check_memory(counts, width, self.n_dimensions, device.free_bytes())
-        self.corpus = Corpus(device, counts)
+        super().__init__(counts, urn, assignment, options, device)
         self.own_norm = _norms(device, self.corpus)
         self.all_lengths = _plan.Lengths.found_in(counts)
         self.most_held = _plan.most_held(counts, urn)
@@ -55,7 +42,6 @@ class CudaChain:
         self.blocks = _plan.blocks_of(counts.n_docs, options.block_size)
         self.ends = np.cumsum([0, *(block.size for block in self.blocks)])
         self.scan = self._given_order()
-        self.drawn = device.xp.empty(counts.n_docs, np.int32)
         self.counters = device.xp.zeros(1, np.int64)
         self.tallies = device.xp.zeros(
             2, np.int32
@@ -84,73 +70,15 @@ class CudaChain:
         self.strayed += self.share_moved
         return SweepStats("blocked", moved)
 
-    def assignment(self) -> Assignment:
-        """The assignment as it is now, on the host."""
-        if self._seen is None:
-            to_host, tables = self.device.to_host, self.tables
-            size = to_host(tables.size)
-            self._close(size)
-            flags = no_flags(self.counts, self.urn)
-            held = (to_host(tables.z), size, to_host(tables.total), flags)
-            self._seen = Assignment(*held, self.ids.copy(), self.next_id)
-        return self._seen
-
     def retune(self, urn: Urn) -> None:
         """Go on with an urn that has other values, and the same words and seeds."""
-        if is_located(self.counts, urn) != is_located(self.counts, self.urn):
-            now = self.assignment()
-            self.n_dimensions = self.counts.vectors.shape[1] if is_located(self.counts, urn) else 0
-            self.urn = urn
-            self._begin(now)
-            return
-        self.urn = urn
         self.quick = None
-        retuned(self.tables, urn)
-        self._derive()
-
-    def replace(self, assignment: Assignment) -> None:
-        """Go on from another assignment of the same documents."""
-        self._begin(assignment)
-
-    def joint_terms(self) -> tuple[float, float]:
-        """Sums over all word counts, for the trace."""
-        urn, tables = self.urn, self.tables
-        joint, given = tables.word_terms(self.prior)
-        if self.n_dimensions:
-            sums = self.device.to_host(tables.sums)
-            joint += float(potential(urn, (sums**2).sum(axis=1)).sum())
-        if urn.seeds.weight.size:
-            return joint, tables.words_given_labels(self.prior)
-        held = self.assignment().total
-        total = held[held > 0] * urn.words.unit
-        return joint, given - float(total @ np.log(total + urn.words.beta_sum))
-
-    def memory(self) -> dict[str, npt.NDArray[Any]]:
-        """Nothing beyond the assignment."""
-        return {}
-
-    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
-        """Take up what a checkpoint kept; False if that cannot be this chain's."""
-        return not memory
-
-    def _begin(self, assignment: Assignment) -> None:
-        """Count everything from an assignment; slots and ids stay as they are."""
-        slots = assignment.open_slots
-        width = slots_wide(int(slots.max(initial=-1)) + 1, self.urn.sizes.cap)
-        self.tables: Any = None  # its memory first
-        self.ids = np.full(width, -1, np.int64)
-        self.ids[slots] = assignment.id[slots]
-        self.next_id = assignment.next_id
-        given = self.device, self.corpus, self.urn
-        self.tables = Tables(*given, assignment.labels, width, self.n_dimensions)
-        self.tables.take_moved()
-        self._seen = None
-        self._derive()
+        super().retune(urn)
 
     def _derive(self) -> None:
         """Room for what follows from urn and width; it is filled before every block."""
+        super()._derive()
         width, xp = self.tables.width, self.device.xp
-        self.prior = Prior(self.device, self.counts, self.urn)
         self.flush = _plan.flush_every(self.most_held, self.urn)
         lengths, rows = _plan.base_lengths(self.all_lengths, width)
         self.lengths, self.base_row = xp.asarray(lengths), xp.asarray(rows)
@@ -265,12 +193,6 @@ class CudaChain:
         most = min(n, self.urn.sizes.cap - int(is_open.sum()))
         return np.flatnonzero(~is_open)[: max(most, 0)]
 
-    def _close(self, size: npt.NDArray[np.int64]) -> None:
-        """Forget the ids of slots without documents."""
-        empty = size == 0
-        empty[: self.urn.seeds.weight.size] = False
-        self.ids[empty] = -1
-
     def _close_gaps(self, sweep: int) -> None:
         """Rename the open slots to 0, 1, ... when it is time for that."""
         size = self.device.to_host(self.tables.size)
@@ -285,23 +207,6 @@ class CudaChain:
         old = np.full(width, -1, np.int32)
         old[: slots.size] = slots
         self._resize(old)
-
-    def _widen(self, spare: int) -> None:
-        """More slots; the open ones keep their numbers."""
-        width = slots_wide(self.tables.width, self.urn.sizes.cap, spare)
-        _plan.check_memory(self.counts, width, self.n_dimensions, self.device.free_bytes())
-        old = np.full(width, -1, np.int32)
-        slots = np.flatnonzero(self.ids >= 0)
-        old[slots] = slots
-        self._resize(old)
-
-    def _resize(self, old: npt.NDArray[np.int32]) -> None:
-        used = old >= 0
-        ids = np.full(old.size, -1, np.int64)
-        ids[used] = self.ids[old[used]]
-        self.ids = ids
-        self.tables.resize(old)
-        self._derive()
 
 
 def _norms(device: Any, corpus: Corpus) -> Any:

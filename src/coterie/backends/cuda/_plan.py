@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie.backends import _uncollapsed
 from coterie.backends._blocked import deal, default_block
 from coterie.backends.base import SAMPLERS, SamplerOptions
 from coterie.counts import Counts
@@ -32,10 +33,12 @@ def refusal(urn: Urn, options: SamplerOptions) -> str | None:
         return (
             f"There is no sampler {options.sampler!r}; choose one of {', '.join(SAMPLERS)}, auto."
         )
+    if options.sampler == "uncollapsed":
+        return _uncollapsed.refusal(urn, options)
     if options.sampler != "blocked":
         return (
-            f"backend='cuda' draws with sampler='blocked' alone, not {options.sampler!r};"
-            " use that, or backend='cpu'."
+            "backend='cuda' draws with sampler='blocked' or 'uncollapsed', not"
+            f" {options.sampler!r}; use one of these, or backend='cpu'."
         )
     if urn.relations.promotion:
         return "backend='cuda' cannot use word vectors (the promoted urn); use backend='cpu'."
@@ -118,6 +121,21 @@ def check_memory(counts: Counts, width: int, n_dimensions: int, free: int) -> No
         f"backend='cuda' keeps a table of {counts.n_words} words x {width} clusters, which takes"
         f" {need / 2**30:.1f} GiB with the documents; the GPU has {free / 2**30:.1f} GiB free. {cure}:"
         " allow fewer clusters, leave out rare words, or use backend='cpu'."
+    )
+
+
+def check_phi(counts: Counts, n_clusters: int, phi: str, free: int) -> None:
+    """Refuse a table of word distributions that does not fit the card, before it is made."""
+    each = 12 if phi == "draw" else 4  # drawn in double precision, then kept in single
+    need = counts.n_words * n_clusters * each + SPARE_BYTES
+    if need <= free:
+        return
+    fits = max(0, (free - SPARE_BYTES) // (each * max(counts.n_words, 1)) // 16 * 16)
+    cure = f"At most {fits} clusters fit: allow fewer" if fits else "Allow fewer clusters"
+    raise Unsupported(
+        f"sampler='uncollapsed' keeps a table of {counts.n_words} words x {n_clusters} clusters, which"
+        f" takes {need / 2**30:.1f} GiB; the GPU has {free / 2**30:.1f} GiB free. {cure}, leave out rare"
+        " words, or use sampler='blocked'."
     )
 
 

@@ -17,13 +17,20 @@ __device__ __forceinline__ u64 mix(u64 x) {
     return x ^ (x >> 31);
 }
 
+#define GOLDEN 0x9E3779B97F4A7C15ULL
+
+__device__ __forceinline__ u64 address(u64 key, u64 sweep, u64 document) {
+    u64 h = mix(key + GOLDEN);
+    h = mix(h + (sweep + 1) * GOLDEN);
+    return mix(h + (document + 1) * GOLDEN);
+}
+
+__device__ __forceinline__ double uniform_at(u64 address, u64 draw) {
+    return (double)(mix(address + (draw + 1) * GOLDEN) >> 11) * 0x1.0p-53;
+}
+
 __device__ __forceinline__ double uniform(u64 key, u64 sweep, u64 document, u64 draw) {
-    const u64 golden = 0x9E3779B97F4A7C15ULL;
-    u64 h = mix(key + golden);
-    h = mix(h + (sweep + 1) * golden);
-    h = mix(h + (document + 1) * golden);
-    h = mix(h + (draw + 1) * golden);
-    return (double)(h >> 11) * 0x1.0p-53;
+    return uniform_at(address(key, sweep, document), draw);
 }
 
 // ln [ x (x+1) ... (x+n-1) ], also where x is so large that ln G(x + n) and ln G(x) cancel.

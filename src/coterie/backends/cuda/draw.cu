@@ -12,7 +12,9 @@ __device__ __forceinline__ double log_fresh(const Prior& urn, double n_open, int
 }
 
 // The first slot whose cumulated weight is above u times the total, -1 for a new cluster. Overwrites score.
-__device__ int pick(double* score, int width, double fresh_log, double u, int own, bool alone, double* room) {
+// `within`, if not null, is in shared memory: how far into the slot's own weight that is, from 0 to 1.
+__device__ int pick(
+    double* score, int width, double fresh_log, double u, int own, bool alone, double* room, double* within = nullptr) {
     __shared__ double cumulated[257];
     __shared__ int found;
     const int t = threadIdx.x, n = blockDim.x;
@@ -53,6 +55,7 @@ __device__ int pick(double* score, int width, double fresh_log, double u, int ow
                 if (score[k] > 0.0) held = k;
                 if (sofar > x && score[k] > 0.0) break;
             }
+            if (k < last && within != nullptr) *within = (x - (sofar - score[k])) / score[k];
             if (k < last) atomicMin(&found, k);
             else if (held >= 0) atomicMin(&found, held);
         }
