@@ -197,10 +197,14 @@ def _weights(a: dict[str, Any], d: int, own: int, g: int, j: int, at_mean: Any) 
     word, tally = _document(a, d)
     length = int(a["length"][d]) * g
     mine = np.arange(width) == own
-    n = a["held"].reshape(-1, width)[word] - np.outer(tally * g * a["one"], mine)
+    taken, extra = tally * g * a["one"], 0
+    if isinstance(a.get("given"), np.ndarray):
+        taken = taken + a["given"][a["ptr"][d] : a["ptr"][d + 1]]
+        extra = int(a["promoted"][d])
+    n = a["held"].reshape(-1, width)[word] - np.outer(taken, mine)
     beta = a["beta"][word * a["beta_stride"]][:, None]
     steps = (tally * g)[:, None]
-    words = (a["total"] - mine * length * int(a["one"])) * a["unit"]
+    words = (a["total"] - mine * (length * int(a["one"]) + extra)) * a["unit"]
     if a["burstiness"] and not at_mean:
         score = (_rising(n * a["unit"] + beta, steps) - _rising(beta, steps)).sum(axis=0)
     else:
@@ -221,6 +225,96 @@ def _weights(a: dict[str, Any], d: int, own: int, g: int, j: int, at_mean: Any) 
         gain = grown / (np.sqrt(np.maximum(rho2 + before + grown, 0)) + np.sqrt(rho2 + before))
         score += a["kappa"] * (gain - own_norm / (np.sqrt(rho2 + own_norm) + a["rho"]))
     return score
+
+
+# ---------------------------------------------------------------- words that promote others
+def _note_best(**a: Any) -> None:
+    n = a["held"].reshape(-1, a["width"])
+    beta = (a["beta"] if a["beta_stride"] else np.broadcast_to(a["beta"], len(n)))[:, None]
+    chance = np.where(n > 0, a["rate"] * (n * a["unit"] + beta), 0.0)
+    a["best"][:] = np.maximum(chance.max(axis=1), a["highest"] * beta[:, 0])
+
+
+def _relatives(a: dict[str, Any], w: int) -> Any:
+    return a["relate_word"][a["relate_ptr"][w] : a["relate_ptr"][w + 1]]
+
+
+def _spread(a: dict[str, Any], w: int, k: int, amount: int) -> None:
+    a["held"].reshape(-1, a["width"])[_relatives(a, w), k] += np.int32(amount)
+    a["total"][k] += amount * _relatives(a, w).size
+
+
+def _copies(a: dict[str, Any], d: int) -> int:
+    return int(a["copies_of"][d]) if isinstance(a["copies_of"], np.ndarray) else 1
+
+
+def _give(a: dict[str, Any], d: int) -> None:
+    begin, end = a["ptr"][d], a["ptr"][d + 1]
+    amount = a["tally"][begin:end].astype(int) * _copies(a, d) * int(a["promotion"])
+    flag = a["flag"][begin:end]
+    assert flag.max(initial=0) <= 1
+    a["given"][begin:end] = 0
+    for i in range(a["pair_ptr"][d], a["pair_ptr"][d + 1]):
+        giver, taker = a["giver"][i], a["taker"][i]
+        a["given"][begin + taker] += flag[giver] * amount[giver]
+    n_relatives = [_relatives(a, w).size for w in a["word"][begin:end]]
+    a["promoted"][d] = (flag * amount) @ np.array(n_relatives, int)
+
+
+def _restore_promoted(**a: Any) -> None:
+    for d in range(a["n"]):
+        _give(a, d)
+        if not isinstance(a["held"], np.ndarray):
+            continue
+        for e in range(a["ptr"][d], a["ptr"][d + 1]):
+            if a["flag"][e]:
+                amount = int(a["tally"][e]) * _copies(a, d) * int(a["promotion"])
+                _spread(a, a["word"][e], a["z"][d], amount)
+
+
+def _promote_documents(**a: Any) -> None:
+    places = range(a["n"]) if not a["in_order"] else a["list"]
+    if not a["in_order"]:
+        places = list(places)[::-1]  # the order must not matter
+    for j in places:
+        d = _place(a, int(a["first"]) + int(j))
+        old, now, g = int(a["before"][d]), int(a["z"][d]), _copies(a, d)
+        alone = a["size"][now] == g and now >= a["n_seeds"]
+        is_opened = a["rate"][now] == -1.0
+        waits = not a["in_order"] and not alone and is_opened
+        words = int(a["length"][d]) * g * int(a["one"]) if alone else int(a["total"][now])
+        add = []
+        for e in range(a["ptr"][d], a["ptr"][d + 1]):
+            w, amount = a["word"][e], int(a["tally"][e]) * g * int(a["promotion"])
+            if not _relatives(a, w).size:
+                continue
+            b = a["beta"][w * a["beta_stride"]]
+            if alone or is_opened:
+                n = int(a["tally"][e]) * g * int(a["one"])
+                n = n if alone else int(a["held"].reshape(-1, a["width"])[w, now])
+                rate = (a["size"][now] + a["prior"][now]) / (words * a["unit"] + a["beta_sum"])
+            else:
+                n, rate = a["start"].reshape(-1, a["width"])[w, now], a["rate"][now]
+            where = int(a["key"]), int(a["sweep"]), d, int(a["draw"]) + int(e - a["ptr"][d])
+            after = not waits and _rng.uniform(*where)[0] * a["best"][w] < rate * (
+                n * a["unit"] + b
+            )
+            was = bool(a["flag"][e])
+            stays = was and after and old == now
+            a["flag"][e] = after
+            if was and not stays:
+                _spread(a, w, old, -amount)
+            if after and not stays:
+                add.append((w, amount))
+        for w, amount in add:
+            _spread(a, w, now, amount)
+        if alone:
+            a["rate"][now] = -1.0
+        if waits:
+            a["late"][j] = 1
+            a["n_late"][0] += 1
+        else:
+            _give(a, d)
 
 
 # ---------------------------------------------------------------- theta and phi

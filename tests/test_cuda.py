@@ -12,7 +12,8 @@ import pytest
 from cuda_emulated import Emulated, is_certain
 from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 
-from coterie import sampler, state, urns
+import coterie
+from coterie import GSDMM, sampler, state, urns
 from coterie.backends import SamplerOptions, cuda, get_backend
 from coterie.backends.cpu import BACKEND
 from coterie.backends.cuda import _device, _fast, _plan
@@ -35,6 +36,12 @@ URNS: dict[str, Urn] = {
     "process, crowded": urns.process(3000.0, BETA),
     "seeded": seeded(urns.process(20.0, BETA), aabc=1.0, xyz=2.0),
     "located": urns.located(urns.finite(30, 0.1, BETA), 8.0),
+    "promoted": promoted(urns.finite(30, 0.1, BETA), 0.3, "abcd", "bad", "cbe", "fgh", "gf"),
+    "promoted, tight": promoted(urns.finite(9, 2.0, BETA), 1.0, "abcd", "bad", "cbe"),
+    "promoted process": promoted(urns.process(200.0, BETA), 0.5, "abcd", "bad", "cbe"),
+    "promoted, seeded": promoted(
+        seeded(urns.process(20.0, BETA), aabc=1.0, xyz=2.0), 0.3, "abcd", "bad", "cbe", "xyz"
+    ),
 }
 BLOCKED = SamplerOptions("blocked", block_size=13)
 
@@ -68,6 +75,7 @@ def test_the_labels_and_ids_are_those_of_the_cpu(name: str, scan: str, emulated:
         assert gpu.next_id == cpu.next_id
         for mine, other in ((gpu.size, cpu.size), (gpu.total, cpu.total)):
             assert mine[gpu.open_slots].tolist() == other[cpu.open_slots].tolist()
+        assert gpu.flag.tolist() == cpu.flag.tolist()
         np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
 
 
@@ -199,7 +207,7 @@ def test_another_urn_and_other_labels_are_taken_up(name: str, emulated: Any) -> 
 @pytest.mark.parametrize("at_mean", [False, True])
 @pytest.mark.parametrize("left_out", [False, True])
 @pytest.mark.parametrize(
-    "name", ["finite", "finite, Eq. 3", "seeded", "located", "finite, uneven beta"]
+    "name", ["finite", "finite, Eq. 3", "seeded", "located", "promoted", "finite, uneven beta"]
 )
 def test_scores_are_those_of_the_cpu(
     name: str, left_out: bool, at_mean: bool, emulated: Any
@@ -209,14 +217,47 @@ def test_scores_are_those_of_the_cpu(
 
     counts, urn = corpus(name)._replace(weight=np.ones(70, np.int64)), URNS[name]
     first = first_assignment(counts, urn, 6, 1, BACKEND)
+    if urn.relations.promotion:
+        chain = BACKEND.open(counts, urn, first, BLOCKED)
+        chain.sweep(1, 1)
+        first = chain.assignment()
+        assert first.flag.any()
     model, cluster_of = Model.freeze(urn, counts, first, None)
-    out = LeaveOut(cluster_of[first.labels].astype(np.int64)) if left_out else None
+    flag = first.flag if urn.relations.promotion else None
+    out = LeaveOut(cluster_of[first.labels].astype(np.int64), flag) if left_out else None
     found = []
     for place in (BACKEND, emulated):
         scores = np.full((counts.n_docs, model.frozen.size.size), np.nan)
         place.score(counts, urn, model.frozen, scores.__setitem__, out, at_mean)
         found.append(scores)
     np.testing.assert_allclose(found[1], found[0], rtol=1e-6, atol=1e-6)
+
+
+def test_an_estimator_predicts_on_the_gpu(
+    emulated: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    documents = [[word, other, "apple"] for word in "abcde" for other in "vwxyz"] * 2
+    new, found, launched = [["a", "v"], ["e", "z"]], {}, []
+    launch = Emulated.launch
+
+    def noted(self: Any, name: str, *args: Any, **more: Any) -> None:
+        launched.append(name)
+        launch(self, name, *args, **more)
+
+    monkeypatch.setattr(Emulated, "launch", noted)
+    for backend in ("cpu", "cuda"):
+        model = GSDMM(4, sampler="blocked", backend=backend, n_sweeps=5, random_state=1)
+        model.fit(documents)
+        launched.clear()
+        found[backend] = model.predict_proba(new)
+        assert ("score_documents" in launched) == (backend == "cuda")
+        model.save(tmp_path / backend)
+        launched.clear()  # who loads a model may have no GPU
+        np.testing.assert_allclose(
+            coterie.load(tmp_path / backend).predict_proba(new), found[backend]
+        )
+        assert not launched
+    np.testing.assert_allclose(found["cuda"], found["cpu"], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", URNS)
@@ -236,7 +277,8 @@ def test_what_is_not_there_is_said(emulated: Any) -> None:
     assert "'blocked' or 'uncollapsed'" in (
         emulated.supports(finite, SamplerOptions("gibbs")) or ""
     )
-    assert "word vectors" in (emulated.supports(promoted(finite, 0.3, "ab"), BLOCKED) or "")
+    taken = emulated.supports(promoted(finite, 0.3, "ab"), SamplerOptions("uncollapsed"))
+    assert "neither seeds nor word vectors" in (taken or "")
     assert emulated.supports(finite, BLOCKED) is None
     assert sampler.run(corpus("finite"), finite, Plan(2, 5, 1, SamplerOptions("auto")), emulated)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,8 @@ def frozen(
 def _freeze(task: Task, urn: Urn, assignment: Assignment) -> tuple[Model, Ints]:
     named = () if task.seeds is None else (task.seeds.names, task.seeds.unknown)
     model, cluster_of = Model.freeze(urn, task.counts, assignment, task.words, *named)
+    if task.backend == "cuda":  # a model of several machines scores on this one
+        model = replace(model, backend=task.backend)
     return model, cluster_of[assignment.labels].astype(np.int64)
 
 

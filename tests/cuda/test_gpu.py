@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from chance import LUCK, fit
-from test_cuda import BETA, BLOCKED, URNS, V, corpus
+from test_cuda import BETA, BLOCKED, UNCOLLAPSED, URNS, V, corpus
 from test_exact_posterior import NARROW, TIED, posterior
 from test_exact_posterior import URNS as POSTERIORS
-from tiny import first_seen, random_corpus, random_labels
+from tiny import first_seen, promoted, random_corpus, random_labels
 
 from coterie import GSDMM, GSDPMM, _rng, sampler, state, urns
 from coterie.backends import SamplerOptions
@@ -29,6 +29,9 @@ MANY = {
     "finite, Eq. 3": urns.finite(200, 0.1, urns.per_word(0.1, WORDS), burstiness=False),
     "process": urns.process(50.0, urns.per_word(0.05, WORDS)),
     "uneven beta": urns.finite(3000, 0.1, np.linspace(0.01, 1.0, WORDS)),
+    "promoted": promoted(
+        urns.finite(200, 0.1, urns.per_word(0.1, WORDS)), 0.3, "abcd", "bad", "cbe", "fgh", "gfij"
+    ),
 }
 
 
@@ -100,8 +103,36 @@ def test_blocks_of_one_document_draw_from_the_posterior(urn: str, tied: bool) ->
     assert fit(seen, exact) > LUCK
 
 
+@pytest.mark.parametrize("phi", ["draw", "mean"])
+@pytest.mark.parametrize("name", UNCOLLAPSED)
+def test_algorithm_3_gives_the_labels_of_the_cpu(name: str, phi: str) -> None:
+    counts, urn = corpus(name, 300), UNCOLLAPSED[name]
+    options = SamplerOptions("uncollapsed", phi=phi)
+    first = first_assignment(counts, urn, random_labels(counts.n_docs, 6, 1), 1, CPU)
+    here, there = (place.open(counts, urn, first, options) for place in (CPU, GPU))
+    for sweep in range(1, 10):
+        assert here.sweep(7, sweep).moved == there.sweep(7, sweep).moved
+        cpu, gpu = here.assignment(), there.assignment()
+        assert gpu.labels.tolist() == cpu.labels.tolist()
+        assert gpu.id[gpu.open_slots].tolist() == cpu.id[cpu.open_slots].tolist()
+        np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("phi", ["draw", "mean"])
+def test_one_sweep_of_algorithm_3_differs_in_few_documents(phi: str) -> None:
+    counts, urn = random_corpus(20_000, WORDS, 40, 4, 1, topics=60), MANY["finite"]
+    options = SamplerOptions("uncollapsed", phi=phi, n_jobs=8)
+    now = first_assignment(counts, urn, 100, 1, CPU)
+    for sweep in range(1, 5):
+        here, there = (place.open(counts, urn, now, options) for place in (CPU, GPU))
+        for chain in (here, there):
+            chain.sweep(7, sweep)
+        assert (here.assignment().labels != there.assignment().labels).sum() <= 2
+        now = here.assignment()
+
+
 @pytest.mark.parametrize("gpu_first", [True, False])
-@pytest.mark.parametrize("name", ["finite", "seeded", "located"])
+@pytest.mark.parametrize("name", ["finite", "seeded", "located", "promoted"])
 def test_a_checkpoint_goes_from_one_to_the_other(
     name: str, gpu_first: bool, tmp_path: Path
 ) -> None:

@@ -141,7 +141,7 @@ def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
         is_long=is_long,
         seed_ends=np.zeros(urn.seeds.weight.size),
         cum_weight=np.zeros(counts.n_docs + 1, np.int64),
-        pairs=_pairs(counts, urn),
+        pairs=find_pairs(counts, urn),
         norm=_norms(counts.vectors) if is_located(counts, urn) else np.zeros(0),
     )
     gibbs.fill_fixed(counts, urn, fixed)
@@ -232,7 +232,7 @@ def _static(counts: Counts, urn: Urn) -> tuple[npt.NDArray[np.float64], npt.NDAr
     return nats, (longest > _open.SAFE_NATS) | (counts.weight > 1)
 
 
-def _pairs(counts: Counts, urn: Urn) -> _promote.RelatedPairs:
+def find_pairs(counts: Counts, urn: Urn) -> _promote.RelatedPairs:
     """Words of one document that promote each other: found once, not again in every draw."""
     ptr, none = (
         np.zeros(counts.n_docs + 1 if urn.relations.promotion else 0, np.int64),

@@ -2,7 +2,8 @@
 
 `_device` loads the kernels (the `.cu` files here) with CuPy; `_plan` is what can be decided without
 a GPU; `_tables` are the counts on the card; `_counted` is what every chain has, `_chain` draws blocks and
-`_fast` most documents of large ones, `_uncollapsed` is Algorithm 3 of X-DMM; `_score` weighs documents
+`_fast` most documents of large ones, `_promoted` draws which words promote
+others, `_uncollapsed` is Algorithm 3 of X-DMM; `_score` weighs documents
 against a frozen model.
 """
 
@@ -57,13 +58,10 @@ class CudaBackend:
         at_mean: bool = False,
         n_jobs: int | None = None,
     ) -> None:
-        """Weigh documents against frozen clusters; a promoted urn is weighed on the CPU."""
+        """Weigh documents against frozen clusters."""
         missing = _device.missing()
         if missing:
             raise Unsupported(missing)
-        if urn.relations.promotion:
-            cpu.BACKEND.score(counts, urn, frozen, take, leave_out, at_mean, n_jobs)
-            return
         from coterie.backends.cuda._score import score
 
         score(_device.get(), counts, urn, frozen, take, leave_out, at_mean)

@@ -61,6 +61,8 @@ class CudaChain(CountedChain):
             u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), _rng.DRAW_SCAN)
             self.scan = self.device.xp.asarray(np.argsort(u, kind="stable").astype(np.int32))
         self._seen = None
+        if self.promoted is not None:
+            self.promoted.note_start(self.tables, self.prior)
         for i, (first, last) in enumerate(zip(self.ends[:-1], self.ends[1:], strict=True)):
             if i and should_stop is not None and should_stop():
                 return None
@@ -105,7 +107,11 @@ class CudaChain(CountedChain):
             for at in range(first, last, step):
                 self._draw(key, sweep, at, min(at + step, last) - at)
         self._open(first, last)
-        self.tables.move(self.drawn, self.scan, first, last - first)
+        before = None if self.promoted is None else self.tables.z.copy()
+        places = self.scan, first, last - first
+        self.tables.move(self.drawn, *places)
+        if self.promoted is not None:
+            self.promoted.draw(self.tables, self.prior, before, *places, key, sweep)
 
     def _pays(self, first: int, last: int) -> bool:
         """Whether to draw quickly first: a block of everything, where not most documents are in motion."""
@@ -144,14 +150,20 @@ class CudaChain(CountedChain):
         listed = chosen is not None
         args = (
             *self.corpus.words, self.corpus.weight, *self.prior.arguments(self.urn),
-            tables.held, np.int32(tables.width), tables.size, tables.total, tables.prior, norm,
+            tables.held, np.int32(tables.width), tables.size, tables.total, tables.slot_prior, norm,
             self.base, self.base_row, dots, self.own_norm,
             tables.z, tables.z if scan is None else scan, np.int32(scan is not None),
             np.int64(first), np.int64(n), chosen if listed else tables.z, n_chosen if listed else tables.z,
-            np.int32(listed), self.counters, np.uint64(key), np.uint64(sweep), np.uint64(_rng.DRAW_ONE),
-            np.int32(self.flush), scratch, out, self.tallies[1:],
+            np.int32(listed), self.counters, *self._given(), np.uint64(key), np.uint64(sweep),
+            np.uint64(_rng.DRAW_ONE), np.int32(self.flush), scratch, out, self.tallies[1:],
         )  # fmt: skip
         device.launch("draw_exact", blocks, threads, args, shared)
+
+    def _given(self) -> tuple[Any, Any]:
+        """What the documents promote, by entry and in all, where words promote others."""
+        if self.promoted is None:
+            return NULL, NULL
+        return self.promoted.given, self.promoted.promoted
 
     def _dots(self, first: int, n: int) -> tuple[Any, Any]:
         """Products of these documents' vectors with the sum of every cluster, and |S_k|^2."""
@@ -184,6 +196,8 @@ class CudaChain(CountedChain):
         )  # full: the rest share in turn
         self.ids[free] = self.next_id + np.arange(free.size)
         self.next_id += free.size
+        if self.promoted is not None:
+            self.promoted.opened(free)
         self.drawn[first:last][places] = xp.asarray(slots.astype(np.int32))
 
     def _free_slots(self, size: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.backends.cuda import _plan
+from coterie.backends.cuda._promoted import Promoted
 from coterie.backends.cuda._tables import Corpus, Prior, Tables, retuned
 from coterie.counts import Counts
 from coterie.state import Assignment, no_flags, slots_wide
@@ -49,6 +50,8 @@ class CountedChain:
             size = to_host(tables.size)
             self._close(size)
             flags = no_flags(self.counts, self.urn)
+            if self.promoted is not None:
+                flags = to_host(self.promoted.flag)
             held = (to_host(tables.z), size, to_host(tables.total), flags)
             self._seen = Assignment(*held, self.ids.copy(), self.next_id)
         return self._seen
@@ -72,11 +75,11 @@ class CountedChain:
     def joint_terms(self) -> tuple[float, float]:
         """Sums over all word counts, for the trace."""
         urn, tables = self.urn, self.tables
-        joint, given = tables.word_terms(self.prior)
+        joint, given = (np.nan, np.nan) if self.promoted else tables.word_terms(self.prior)
         if self.n_dimensions:
             sums = self.device.to_host(tables.sums)
             joint += float(potential(urn, (sums**2).sum(axis=1)).sum())
-        if urn.seeds.weight.size:
+        if self.promoted or urn.seeds.weight.size:
             return joint, tables.words_given_labels(self.prior)
         held = self.assignment().total
         total = held[held > 0] * urn.words.unit
@@ -95,12 +98,16 @@ class CountedChain:
         slots = assignment.open_slots
         width = slots_wide(int(slots.max(initial=-1)) + 1, self.urn.sizes.cap)
         self.tables: Any = None  # its memory first
+        self.promoted: Promoted | None = None
         self.ids = np.full(width, -1, np.int64)
         self.ids[slots] = assignment.id[slots]
         self.next_id = assignment.next_id
         given = self.device, self.corpus, self.urn
         self.tables = Tables(*given, assignment.labels, width, self.n_dimensions)
         self.tables.take_moved()
+        if self.urn.relations.promotion:
+            self.promoted = Promoted(*given[:2], self.counts, self.urn, assignment.flag)
+            self.promoted.fill(self.tables)
         self._seen = None
         self._derive()
 
@@ -129,4 +136,6 @@ class CountedChain:
         ids[used] = self.ids[old[used]]
         self.ids = ids
         self.tables.resize(old)
+        if self.promoted is not None:
+            self.promoted.resize(old)
         self._derive()

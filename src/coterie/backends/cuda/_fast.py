@@ -27,7 +27,8 @@ THREADS = 256
 
 def is_usable(counts: Counts, urn: Urn, n_dimensions: int) -> bool:
     """Whether the quick draw knows this urn and pays for this corpus."""
-    return urn.words.one == 1 and not n_dimensions and counts.n_docs >= _plan.QUICK
+    plain = urn.words.one == 1 and not urn.relations.promotion and not n_dimensions
+    return plain and counts.n_docs >= _plan.QUICK
 
 
 class Quick:
@@ -77,7 +78,7 @@ class Quick:
             *self.corpus.words, self.prior.beta, np.int32(self.prior.stride), np.float64(words.beta_sum),
             self.burstiness, np.int32(urn.seeds.weight.size), np.float64(sizes.prior),
             np.float64(sizes.open_weight), np.float64(sizes.cap), by_slot, np.int64(self.corpus.n_words),
-            np.int32(width), tables.size, tables.total, tables.prior, n_open, base.astype(np.float32),
+            np.int32(width), tables.size, tables.total, tables.slot_prior, n_open, base.astype(np.float32),
             base_row, product, np.int32(width if self.product_word.size else 0), self.row_ptr, self.row_of,
             self.error, *rows, np.float32(step), tables.z, self.order, np.int32(device.n_processors),
             np.int64(self.corpus.n_docs), np.uint64(key), np.uint64(sweep), np.uint64(draw), drawn, listed,

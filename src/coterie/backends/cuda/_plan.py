@@ -40,8 +40,6 @@ def refusal(urn: Urn, options: SamplerOptions) -> str | None:
             "backend='cuda' draws with sampler='blocked' or 'uncollapsed', not"
             f" {options.sampler!r}; use one of these, or backend='cpu'."
         )
-    if urn.relations.promotion:
-        return "backend='cuda' cannot use word vectors (the promoted urn); use backend='cpu'."
     return None
 
 

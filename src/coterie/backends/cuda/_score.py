@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.backends.cuda import _plan
+from coterie.backends.cuda._promoted import Promoted
 from coterie.backends.cuda._tables import Corpus, Prior, launch_size
 from coterie.counts import Counts
 from coterie.frozen import Frozen, LeaveOut
@@ -39,7 +40,11 @@ def score(
     cluster = np.full(counts.n_docs, -1) if leave_out is None else leave_out.cluster
     own = xp.asarray(cluster.astype(np.int32))
     flush = np.int32(_plan.flush_every(float(frozen.held.max(initial=0)) * urn.words.unit, urn))
-    words = urn.words
+    words, given = urn.words, (NULL, NULL)
+    if leave_out is not None and leave_out.flag is not None:
+        promoted = Promoted(device, corpus, counts, urn, leave_out.flag)
+        promoted.fill()
+        given = promoted.given, promoted.promoted
     own_norm = (corpus.vectors.astype(np.float64) ** 2).sum(axis=1) if located else tables["norm"]
     step = max(1, CHUNK_BYTES // (8 * width))
     for first in range(0, counts.n_docs, step):
@@ -54,8 +59,8 @@ def score(
             np.float64(words.unit), np.int32(words.one), np.int32(words.burstiness > 0),
             np.float64(urn.location.kappa if located else 0.0), np.float64(urn.location.rho),
             tables["held"], np.int32(width), tables["size"], tables["total"], tables["prior"],
-            tables["norm"], dots, own_norm, own, np.int64(first), np.int64(n), np.int32(at_mean), flush,
-            np.int32(n_clusters), scratch, out,
+            tables["norm"], dots, own_norm, own, *given, np.int64(first), np.int64(n), np.int32(at_mean),
+            flush, np.int32(n_clusters), scratch, out,
         )  # fmt: skip
         device.launch("score_documents", blocks, threads, args, shared)
         take(np.arange(first, first + n), device.to_host(out))

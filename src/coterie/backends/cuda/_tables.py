@@ -72,7 +72,7 @@ class Tables:
         self.size = xp.zeros(width, np.int64)
         self.total = xp.zeros(width, np.int64)
         self.sums = xp.zeros((width, n_dimensions), np.float64)
-        self.prior = self._prior()
+        self.slot_prior = self._slot_prior()
         self._add_seeds()
         self.move(xp.asarray(labels), None, 0, labels.size)
 
@@ -97,10 +97,7 @@ class Tables:
     def resize(self, old: npt.NDArray[np.int32]) -> None:
         """Slots under new numbers: slot k is what old[k] was (-1: empty). Labels are renamed, too."""
         xp, width = self.device.xp, old.size
-        source = xp.asarray(old)
-        held = xp.empty((self.corpus.n_words, width), np.int32)
-        args = (self.held, np.int32(self.width), source, held, np.int32(width), np.int64(len(held)))
-        self.device.launch("rename_slots", self.device.n_processors * 16, 256, args)
+        held = rename_slots(self.device, self.held, old)
         used = np.flatnonzero(old >= 0)
         rename = np.full(self.width, -1, np.int32)
         rename[old[used]] = used
@@ -112,7 +109,7 @@ class Tables:
             after[used] = before[old[used]]
             setattr(self, name, after)
         self.held, self.width = held, width
-        self.prior = self._prior()
+        self.slot_prior = self._slot_prior()
 
     def word_terms(self, prior: Prior) -> tuple[float, float]:
         """As `coterie.kernels.summary.word_terms`, over all words."""
@@ -136,7 +133,7 @@ class Tables:
         self.device.launch("words_given_labels", SUM_BLOCKS, 256, args)
         return float(self.device.to_host(out).sum())
 
-    def _prior(self) -> Any:
+    def _slot_prior(self) -> Any:
         value = np.full(self.width, self.urn.sizes.prior)
         value[: self.urn.seeds.weight.size] = self.urn.seeds.weight
         return self.device.xp.asarray(value)
@@ -151,18 +148,27 @@ class Tables:
         self.total[:] = xp.asarray(total)
 
 
+def rename_slots(device: Any, held: Any, old: npt.NDArray[np.int32]) -> Any:
+    """A table of words x slots with slot k what old[k] was (-1: nothing)."""
+    xp, (n_words, before), width = device.xp, held.shape, old.size
+    out = xp.empty((n_words, width), np.int32)
+    args = (held, np.int32(before), xp.asarray(old), out, np.int32(width), np.int64(n_words))
+    device.launch("rename_slots", device.n_processors * 16, 256, args)
+    return out
+
+
 def retuned(tables: Tables, urn: Urn) -> None:
     """Go on with an urn that has other values, and the same words and seeds."""
     tables.urn = urn
-    tables.prior = tables._prior()
+    tables.slot_prior = tables._slot_prior()
 
 
 def base_terms(device: Any, tables: Tables, lengths: Any, out: Any) -> None:
     """Fill the base terms of these lengths for the sizes and totals as they are."""
     urn, width = tables.urn, tables.width
     args = (
-        lengths, tables.size, tables.total, tables.prior, np.int32(width), np.int32(urn.seeds.weight.size),
-        np.float64(urn.words.beta_sum), np.float64(urn.words.unit), out,
+        lengths, tables.size, tables.total, tables.slot_prior, np.int32(width),
+        np.int32(urn.seeds.weight.size), np.float64(urn.words.beta_sum), np.float64(urn.words.unit), out,
     )  # fmt: skip
     if lengths.size:
         device.launch("fill_base", (-(-width // 128), int(lengths.size)), 128, args)

@@ -5,6 +5,8 @@
 
 typedef unsigned long long u64;
 typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
 
 #define INF __longlong_as_double(0x7ff0000000000000LL)
 #define LN2 0.693147180559945309417

@@ -73,7 +73,8 @@ extern "C" __global__ void __launch_bounds__(256, 3) draw_exact(
     const int* held, int width, const i64* size, const i64* total, const double* prior, const double* norm,
     const double* base, const int* base_row, const float* dots, const double* own_norm,
     const int* z, const int* scan, int scanned, i64 first, i64 n_given, const int* list, const int* n_listed,
-    int listed, const i64* n_open, u64 key, u64 sweep, u64 draw, int flush, double* scratch, int* drawn, int* n_new) {
+    int listed, const i64* n_open, const int* given, const i64* promoted, u64 key, u64 sweep, u64 draw, int flush,
+    double* scratch, int* drawn, int* n_new) {
     extern __shared__ double shared[];
     __shared__ double room[32];
     const Corpus docs = {ptr, word, tally, length, copies_of};
@@ -89,8 +90,9 @@ extern "C" __global__ void __launch_bounds__(256, 3) draw_exact(
         const double* row = base_row[d] >= 0 ? base + (i64)base_row[d] * width : nullptr;
         const float* dot = kappa > 0.0 ? dots + j * width : nullptr;
         const double squared = kappa > 0.0 ? (double)copies * copies * own_norm[d] : 0.0;
-        weigh_words(docs, urn, slots, d, own, copies, flush, 0, score);
-        weigh_slots(docs, urn, slots, d, own, copies, row, dot, squared, 0, score);
+        const double extra = promoted != nullptr ? (double)promoted[d] : 0.0;
+        weigh_words(docs, urn, slots, d, own, copies, flush, 0, given, score);
+        weigh_slots(docs, urn, slots, d, own, copies, row, dot, squared, 0, extra, score);
         __syncthreads();
         const bool alone = size[own] == copies && own >= n_seeds;
         const double fresh = log_fresh(urn, (double)(n_open[0] - alone), copies);
@@ -109,7 +111,8 @@ extern "C" __global__ void score_documents(
     const double* beta, const double* inv_beta, int beta_stride, double beta_sum, double unit, int one, int burstiness,
     double kappa, double rho, const int* held, int width, const i64* size, const i64* total,
     const double* prior, const double* norm, const float* dots, const double* own_norm,
-    const int* own_of, i64 first, i64 n, int at_mean, int flush, int n_clusters, double* scratch, double* out) {
+    const int* own_of, const int* given, const i64* promoted, i64 first, i64 n, int at_mean, int flush, int n_clusters,
+    double* scratch, double* out) {
     extern __shared__ double shared[];
     const Corpus docs = {ptr, word, tally, length, nullptr};
     const Prior urn = {beta, inv_beta, beta_stride, beta_sum, unit, one, burstiness, width, 0.0, 0.0, 0.0, kappa, rho};
@@ -118,8 +121,9 @@ extern "C" __global__ void score_documents(
     for (i64 j = blockIdx.x; j < n; j += gridDim.x) {
         const i64 d = first + j;
         const float* dot = kappa > 0.0 ? dots + j * width : nullptr;
-        weigh_words(docs, urn, slots, d, own_of[d], 1, flush, at_mean, score);
-        weigh_slots(docs, urn, slots, d, own_of[d], 1, nullptr, dot, kappa > 0.0 ? own_norm[d] : 0.0, at_mean, score);
+        const double extra = promoted != nullptr ? (double)promoted[d] : 0.0, squared = kappa > 0.0 ? own_norm[d] : 0.0;
+        weigh_words(docs, urn, slots, d, own_of[d], 1, flush, at_mean, given, score);
+        weigh_slots(docs, urn, slots, d, own_of[d], 1, nullptr, dot, squared, at_mean, extra, score);
         __syncthreads();
         for (int k = threadIdx.x; k < n_clusters; k += blockDim.x) out[j * n_clusters + k] = score[k];
         __syncthreads();

@@ -5,9 +5,6 @@
 // numbers, in steps of `step` nats; columns that few documents use are left out. Each part has a bound on its
 // error, so `error` nats are known for which every true log weight lies within +- error of the one here.
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-
 #define OCCURRENCES 64  // columns of a word, at most; what repeats more often is left out
 #define OWN_AHEAD 4      // words of a lane that are asked for before the first is used
 #define RARE -1         // a column that is left out; below: -2 - (column of the product); above 0: a row

@@ -1,7 +1,7 @@
 // The log weights of one document for every slot, in `score` (double, one per slot), by a whole block.
 //
 // log weight = ln(m_k + prior_k) + sum_w ln rising(n_kw + b_w, c_w) - ln rising(n_k + Vb, N_d), relative to an
-// empty cluster, the document itself left out of its own slot (own < 0: it is in none). The words of a
+// empty cluster, the document itself and what it promotes left out of its own slot (own < 0: it is in none). The words of a
 // slot are one product in double precision, whose exponent is kept apart, so nothing overflows.
 
 #define AHEAD 4  // words whose rows are asked for before the first is used
@@ -74,7 +74,7 @@ __device__ __noinline__ double many_steps(double x, double beta, double steps, i
 
 __device__ __forceinline__ void weigh_words(
     const Corpus& docs, const Prior& urn, const Slots& slots, i64 d, int own, int copies,
-    int flush, int at_mean, double* score) {
+    int flush, int at_mean, const int* given, double* score) {
     const i64 begin = docs.ptr[d], end = docs.ptr[d + 1];
     const bool rising = urn.burstiness && !at_mean;
     for (int k = threadIdx.x * 4; k < slots.width; k += blockDim.x * 4) {
@@ -83,12 +83,13 @@ __device__ __forceinline__ void weigh_words(
         const int mine = own - k;
         for (i64 at = begin; at < end; at += AHEAD) {
             int4 rows[AHEAD];
-            int words[AHEAD], steps[AHEAD];
+            int words[AHEAD], steps[AHEAD], extra[AHEAD];
 #pragma unroll
             for (int i = 0; i < AHEAD; i++) {
                 const i64 e = at + i < end ? at + i : end - 1;
                 words[i] = docs.word[e];
                 steps[i] = at + i < end ? docs.tally[e] * copies : 0;
+                extra[i] = given != nullptr ? given[e] : 0;
             }
 #pragma unroll
             for (int i = 0; i < AHEAD; i++)
@@ -96,7 +97,7 @@ __device__ __forceinline__ void weigh_words(
 #pragma unroll
             for (int i = 0; i < AHEAD; i++) {
                 const i64 w = (i64)words[i] * urn.beta_stride;
-                const int taken = steps[i] * urn.one;
+                const int taken = steps[i] * urn.one + extra[i];
                 const double x[4] = {
                     (rows[i].x - (mine == 0 ? taken : 0)) * urn.unit,
                     (rows[i].y - (mine == 1 ? taken : 0)) * urn.unit,
@@ -128,7 +129,7 @@ __device__ __forceinline__ void weigh_words(
 // ln(m_k + prior_k) - log_base of this length, or nullptr. Each thread only touches what it wrote.
 __device__ __forceinline__ void weigh_slots(
     const Corpus& docs, const Prior& urn, const Slots& slots, i64 d, int own, int copies,
-    const double* base, const float* dot, double own_norm, int at_mean, double* score) {
+    const double* base, const float* dot, double own_norm, int at_mean, double promoted, double* score) {
     const double length = (double)docs.length[d] * copies;
     for (int k0 = threadIdx.x * 4; k0 < slots.width; k0 += blockDim.x * 4) {
         for (int k = k0; k < k0 + 4; k++) {
@@ -137,7 +138,7 @@ __device__ __forceinline__ void weigh_slots(
                 value = base[k];
             } else {
                 const double size = (double)slots.size[k] - (k == own ? copies : 0);
-                double words = slots.total[k] * urn.unit - (k == own ? length : 0.0);
+                double words = slots.total[k] * urn.unit - (k == own ? length + promoted * urn.unit : 0.0);
                 const bool open = size > 0.0 || k < urn.n_seeds;
                 words = fmax(words, 0.0);
                 value = open ? log_rising(size + slots.prior[k], copies) - log_base(urn, words, length, at_mean)
