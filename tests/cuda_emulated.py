@@ -101,7 +101,7 @@ def _move_documents(**a: Any) -> None:
     for place in range(a["first"], a["first"] + a["n"]):
         d = _place(a, place)
         old, now, g = int(a["z"][d]), int(a["drawn"][place]), int(a["copies_of"][d])
-        if old == now:
+        if old == now or now < 0:
             continue
         word, tally = _document(a, d)
         for k, sign in ((old, -1), (now, 1)):
@@ -409,8 +409,8 @@ def _count_rows(**a: Any) -> None:
             a["gains"][c] for c, o in zip(columns, over, strict=True) if o or a["place"][c] == -1
         )
         a["n_rows"][d] = (found > 0).sum()
-        a["error"][d] = 1e-3 + 1e-5 * a["length"][d] + (found > 0).sum() * a["of_row"]
-        a["error"][d] += (found < -1).sum() * a["of_product"] + rare
+        a["error"][d] = 1e-3 + 1e-5 * a["length"][d] + (found < -1).sum() * a["of_product"] + rare
+        a["shift"][d] = (0.5 - _dither(found[found > 0])).sum()
 
 
 def _list_rows(**a: Any) -> None:
@@ -428,10 +428,20 @@ def _gains(a: dict[str, Any]) -> Any:
     return np.log1p(held / beta[:, None])
 
 
+def _dither(rows: Any) -> Any:
+    golden = np.uint64(_rng.GOLDEN)
+    return (_rng.mix((rows.astype(np.uint64) + np.uint64(1)) * golden) >> np.uint64(40)) * 2.0**-24
+
+
 def _fill_bytes(**a: Any) -> None:
     out = a["out"].reshape(-1, a["row_bytes"])
-    out[:] = np.rint(_gains(a) * a["per_step"])
-    out[0] = 0
+    steps = np.floor(_gains(a) * a["per_step"] + _dither(np.arange(a["n"]))[:, None]).astype(int)
+    assert steps.max() < 2 ** a["bits"]
+    steps[0] = 0
+    out[:] = 0
+    if a["bits"] == 4:
+        steps = steps[:, ::2] | steps[:, 1::2] << 4
+    out[:, : steps.shape[1]] = steps
 
 
 def _fill_product(**a: Any) -> None:
@@ -462,14 +472,18 @@ def _transpose_counts(**a: Any) -> None:
 
 
 def _draw_narrow(**a: Any) -> None:
-    rows = a["rows"].reshape(-1, a["row_bytes"])
-    _draw_quickly(a, lambda mine: rows[mine].sum(axis=0, dtype=np.int64))
+    rows, width = a["rows"].reshape(-1, a["row_bytes"]), a["width"]
+    if a["bits"] == 4:
+        rows = np.stack([rows & 15, rows >> 4], axis=2).reshape(len(rows), -1)
+    _draw_quickly(
+        a, lambda mine, d: rows[mine, :width].sum(axis=0, dtype=np.int64) + a["shift_of"][d]
+    )
 
 
 def _draw_wide(**a: Any) -> None:
     where, store = a["where"].reshape(-1, 2), a["store"].view(np.uint32)
 
-    def steps(mine: Any) -> Any:
+    def steps(mine: Any, d: int) -> Any:
         sums = np.zeros(a["width"] + 4, np.int64)
         for at, n in where[mine]:
             if n < 0:
@@ -492,15 +506,19 @@ def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
     held = held.astype(np.int32)  # exact up to 2048
     given = a | {"one": 1, "unit": 1.0, "kappa": 0.0, "held": held}
     base = a["base"].reshape(-1, a["width"])
-    assert sorted(a["order"]) == list(range(a["n"]))
-    for d in a["order"]:
+    order = a["order"]
+    if isinstance(a.get("n_order"), np.ndarray):
+        order = order[: a["n_order"][0]]
+    else:
+        assert sorted(order) == list(range(a.get("n", a.get("n_given"))))
+    for d in order:
         own = int(a["z"][d])
         exact = _weights(given, d, own, 1, 0, at_mean=False)
-        if a["base_row"][d] < 0:
+        if a["base_row"][d] < 0 or a["error_of"][d] > 1e8:
             _give_up(a, d)
             continue
         mine = a["row_of"][a["row_ptr"][d] : a["row_ptr"][d + 1]]
-        score = base[a["base_row"][d]] + steps(mine) * float(a["step"])
+        score = base[a["base_row"][d]] + steps(mine, d) * float(a["step"])
         if a["n_product"]:
             score = score + a["product"].reshape(-1, a["n_product"])[d]
         score[own] = exact[own]

@@ -19,6 +19,8 @@ ROWS: dict[str, Callable[[Options], Row]] = {
     "long, K=2000": measure.long_texts_many_clusters,
     "short, K=1000": measure.short_texts,
     "located, K=500": measure.located,
+    "promoted, K=500": measure.promoted,
+    "uncollapsed, K=200": measure.uncollapsed,
     "settled": measure.settled,
     "agreement": measure.agreement,
     "scaling": measure.scaling,

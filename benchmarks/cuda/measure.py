@@ -53,6 +53,36 @@ def located(options: Options) -> Row:
     return _sweeps(options, TITLES, 500, n_dimensions=256)
 
 
+def uncollapsed(options: Options) -> Row:
+    """Algorithm 3 of X-DMM, theta and phi drawn or at their means: a sweep on the GPU and on all cores."""
+    counts, topic = _made(options, LONG_TEXTS, 200)
+    urn = urns.finite(200, 0.1, urns.per_word(0.1, counts.n_words))
+    first, row = assigned(counts, urn, topic), Row()
+    for phi in ("draw", "mean"):
+        how = SamplerOptions("uncollapsed", phi=phi, n_jobs=CORES)
+        chain: Any = GPU.open(counts, urn, first, how)
+        seconds = _seconds(chain, 2 + TIMED)[2:]
+        row[f"{phi}_gpu_ms"] = round(1e3 * statistics.median(seconds), 3)
+        row[f"{phi}_gpu_ms_from_to"] = [round(1e3 * f(seconds), 3) for f in (min, max)]
+        del chain
+        _device.get().give_back()
+        row[f"{phi}_cpu_s"] = round(_seconds(CPU.open(counts, urn, first, how), 2)[-1], 3)
+        row[f"{phi}_cpu_over_gpu"] = round(1e3 * row[f"{phi}_cpu_s"] / row[f"{phi}_gpu_ms"], 1)
+    return row
+
+
+def promoted(options: Options) -> Row:
+    """Titles whose words promote others: every one of the 20,000 most frequent has five relatives."""
+    counts, topic = _made(options, TITLES, 500)
+    near = (np.arange(20_000)[:, None] // 6 * 6 + np.arange(6)).clip(max=19_999)
+    relatives = [[w for w in words if w != i] for i, words in enumerate(near.tolist())]
+    ends = np.cumsum([len(words) for words in relatives])
+    ptr = np.concatenate([[0], ends, np.full(counts.n_words - 20_000, ends[-1])])
+    plain = urns.finite(500, 0.1, urns.per_word(0.1, counts.n_words))
+    urn = urns.promoted(plain, 0.3, ptr, np.concatenate(relatives))
+    return _timed(counts, urn, topic)
+
+
 def settled(options: Options) -> Row:
     """Host arrays to labels that hardly move, from random ones; kernels compiled before."""
     counts, topic = _made(options, LONG_TEXTS, 200)
@@ -140,6 +170,11 @@ def _sweeps(options: Options, size: dict[str, Any], k: int, n_dimensions: int = 
         counts = counts._replace(vectors=corpora.vectors_for(topic, n_dimensions, _device.get().xp))
         urn = urns.located(urn, 20.0)
         _device.get().give_back()
+    return _timed(counts, urn, topic)
+
+
+def _timed(counts: Counts, urn: Urn, topic: Any) -> Row:
+    """Seconds a sweep from the topics on, on the GPU and on all cores."""
     first = assigned(counts, urn, topic)
     began = time.perf_counter()
     chain: Any = GPU.open(counts, urn, first, SamplerOptions("blocked"))

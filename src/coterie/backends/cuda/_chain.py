@@ -47,7 +47,7 @@ class CudaChain(CountedChain):
             2, np.int32
         )  # documents listed for the exact draw, and openers
         self.quick: Quick | None = None
-        self.share_moved, self.share_listed = 0.0, 0.0
+        self.share_moved, self.share_listed, self.n_moved = 0.0, 0.0, 0
         self.strayed = 0.0  # documents that moved since they were sorted by cluster, as a share
         self._begin(assignment)
 
@@ -67,7 +67,12 @@ class CudaChain(CountedChain):
             if i and should_stop is not None and should_stop():
                 return None
             self._block(key, sweep, int(first), int(last))
-        moved = self.tables.take_moved()
+        moved = (
+            self.n_moved
+            if self.sizes is not None
+            else int(self.device.to_host(self.tables.moved)[0])
+        )
+        self.tables.moved[:] = 0
         self.share_moved = moved / max(self.n_copies, 1)
         self.strayed += self.share_moved
         return SweepStats("blocked", moved)
@@ -80,6 +85,9 @@ class CudaChain(CountedChain):
     def _derive(self) -> None:
         """Room for what follows from urn and width; it is filled before every block."""
         super()._derive()
+        self.sizes: npt.NDArray[np.int64] | None = (
+            None  # as the card has them, where the host knows
+        )
         width, xp = self.tables.width, self.device.xp
         self.flush = _plan.flush_every(self.most_held, self.urn)
         lengths, rows = _plan.base_lengths(self.all_lengths, width)
@@ -106,10 +114,11 @@ class CudaChain(CountedChain):
         else:
             for at in range(first, last, step):
                 self._draw(key, sweep, at, min(at + step, last) - at)
-        self._open(first, last)
         before = None if self.promoted is None else self.tables.z.copy()
-        places = self.scan, first, last - first
+        places, size = (self.scan, first, last - first), self.tables.size.copy()
         self.tables.move(self.drawn, *places)
+        if self._open(first, last, size):
+            self.tables.move(self.drawn, *places)
         if self.promoted is not None:
             self.promoted.draw(self.tables, self.prior, before, *places, key, sweep)
 
@@ -176,21 +185,26 @@ class CudaChain(CountedChain):
             mine = vectors[self.scan[first : first + n]]
         return mine @ sums.astype(np.float32).T, (sums * sums).sum(axis=1)
 
-    def _open(self, first: int, last: int) -> None:
-        """Give every document that opens a cluster its slot: the lowest free first, in their order."""
+    def _open(self, first: int, last: int, before: Any) -> bool:
+        """Give every document that opens a cluster its slot: the lowest free first, in their order.
+
+        The others have moved; `before` are the sizes before they did. False if nobody opens one.
+        """
         xp = self.device.xp
-        listed, n = (int(tally) for tally in self.device.to_host(self.tallies))
+        listed, n = self._read()
         if listed or self.share_moved < 0.5:
             self.share_listed = listed / max(last - first, 1)
         if not n:
-            return
+            return False
         places = xp.flatnonzero(self.drawn[first:last] < 0)
-        size = self.device.to_host(self.tables.size)
+        size = self.device.to_host(before)
         self._close(size)
         free = self._free_slots(size, n)
         if free.size < min(n, self.urn.sizes.cap - int((self.ids >= 0).sum())):
             self._widen(n)
-            free = self._free_slots(self.device.to_host(self.tables.size), n)
+            wider = np.zeros(self.tables.width, np.int64)
+            wider[: size.size] = size
+            free = self._free_slots(wider, n)
         slots = np.concatenate(
             [free, np.resize(free, n - free.size)]
         )  # full: the rest share in turn
@@ -199,6 +213,19 @@ class CudaChain(CountedChain):
         if self.promoted is not None:
             self.promoted.opened(free)
         self.drawn[first:last][places] = xp.asarray(slots.astype(np.int32))
+        self.sizes = None
+        return True
+
+    def _read(self) -> tuple[int, int]:
+        """Documents that were listed, and openers. Sizes and moves come with them: a GPU waits for each."""
+        tables, counted = (
+            self.tables,
+            [self.tallies.view(np.int64), self.tables.moved.view(np.int64)],
+        )
+        read = self.device.to_host(self.device.xp.concatenate([*counted, tables.size]))
+        self.n_moved, self.sizes = int(read[1]), read[2:].copy()
+        listed, n = read[:1].view(np.int32)
+        return int(listed), int(n)
 
     def _free_slots(self, size: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
         """At most n slots that may be opened, the lowest first."""
@@ -209,8 +236,9 @@ class CudaChain(CountedChain):
 
     def _close_gaps(self, sweep: int) -> None:
         """Rename the open slots to 0, 1, ... when it is time for that."""
-        size = self.device.to_host(self.tables.size)
-        self._close(size)
+        if self.sizes is None:
+            self.sizes = self.device.to_host(self.tables.size)
+        self._close(self.sizes)
         slots = np.flatnonzero(self.ids >= 0)
         high = int(slots.max(initial=-1)) + 1
         if not wants_renaming(slots.size, high, sweep):

@@ -5,11 +5,15 @@ are kept in few bits, frequent columns are a matrix product on tensor cores, and
 any document uses are left out. Every document has a bound on the error that this makes: where the draw
 could come out differently, the document is listed for the exact draw. So labels do not depend on any of
 this, and neither on when it is used.
+
+Up to NARROW slots, rows are cut to bytes, or half bytes, after a random number (that of the row) was added:
+errors are then independent and uniform whatever the counts are. Such a sum has the tails of a normal
+distribution at most, so DEVIATIONS of its standard deviation hold but for once in 2 x 10^10 weights.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +27,41 @@ WIDEST = 6144  # slots that a warp holds in shared memory
 RARE_USES = 16, 2  # a repetition used by fewer documents is left out: with few slots, with many
 HALF = 2.0**-11  # the rounding of a number in half precision, relative
 THREADS = 256
+HALVES_LEAVE = 0.3  # documents left uncertain by half bytes, as a share: above, they do not pay
+HALVES_REST = 5  # sweeps until they are tried again
+DEVIATIONS = 7.0  # of a sum of dithered rows: it is further off once in 2 x 10^10 times
+MOST_HALVES = 4000  # rows of a document that they can sum
+NULL = np.uint64(0)
 
 
 def is_usable(counts: Counts, urn: Urn, n_dimensions: int) -> bool:
     """Whether the quick draw knows this urn and pays for this corpus."""
     plain = urn.words.one == 1 and not urn.relations.promotion and not n_dimensions
     return plain and counts.n_docs >= _plan.QUICK
+
+
+class OfSweep(NamedTuple):
+    """What the draws of a sweep have in common."""
+
+    tables: Tables
+    base: Any
+    base_row: Any
+    n_open: Any
+    product: Any
+    by_slot: Any
+    address: tuple[int, int, int]
+    drawn: Any
+
+
+class Rows(NamedTuple):
+    """What the columns outside the product add, and the kernel that reads it so."""
+
+    arrays: tuple[Any, ...]
+    error: Any  # per document
+    step: float
+    kernel: str
+    threads: int = THREADS
+    shared: int = 0  # bytes of shared memory
 
 
 class Quick:
@@ -38,6 +71,8 @@ class Quick:
         self.device, self.corpus, self.prior, self.urn = device, corpus, prior, urn
         xp = device.xp
         self.store: Any = None
+        self.left, self.n_left = xp.empty(corpus.n_docs, np.int32), xp.zeros(1, np.int32)
+        self.rest, self.were_halves = 0, False
         self.burstiness = np.int32(urn.words.burstiness > 0)
         offset, uses, word, times = self._columns()
         beta = prior.beta[word if prior.stride else xp.zeros(1, np.int64)]
@@ -66,26 +101,54 @@ class Quick:
         self, tables: Tables, base: Any, base_row: Any, n_open: Any, key: int, sweep: int, draw: int,
         drawn: Any, listed: Any, n_listed: Any,
     ) -> None:  # fmt: skip
-        """Draw all documents; those that are not certain are listed."""
-        device, urn, width = self.device, self.urn, tables.width
-        if (width <= NARROW) != self.narrow:
-            self._list(*self.listing, width)
-        product = self._multiply(tables)
-        by_slot = self._by_slot(tables)
-        rows, step, name, threads, shared = self._rows(tables)
-        words, sizes = urn.words, urn.sizes
+        """Draw all documents; those that are not certain are listed.
+
+        Up to NARROW slots, half bytes may be tried first, and bytes for what they leave.
+        """
+        if (tables.width <= NARROW) != self.narrow:
+            self._list(*self.listing, tables.width)
+        given = (tables, base.astype(np.float32), base_row, n_open, self._multiply(tables))
+        of = OfSweep(*given, self._by_slot(tables), (key, sweep, draw), drawn)
+        if not self.narrow:
+            self._launch(of, self._lists(tables), (self.order,), listed, n_listed)
+            return
+        order: tuple[Any, ...] = (self.order, NULL)
+        if self._halves_pay():
+            self.n_left[:] = 0
+            self._launch(of, self._bytes(tables, 4), order, self.left, self.n_left)
+            order = (self.left, self.n_left)
+            self.were_halves = True
+        self._launch(of, self._bytes(tables, 8), order, listed, n_listed)
+
+    def _launch(
+        self, of: OfSweep, rows: Rows, order: tuple[Any, ...], listed: Any, n_listed: Any
+    ) -> None:
+        device, urn, tables, prior = self.device, self.urn, of.tables, self.prior
+        words, sizes, width = urn.words, urn.sizes, of.tables.width
         args = (
-            *self.corpus.words, self.prior.beta, np.int32(self.prior.stride), np.float64(words.beta_sum),
+            *self.corpus.words, prior.beta, np.int32(prior.stride), np.float64(words.beta_sum),
             self.burstiness, np.int32(urn.seeds.weight.size), np.float64(sizes.prior),
-            np.float64(sizes.open_weight), np.float64(sizes.cap), by_slot, np.int64(self.corpus.n_words),
-            np.int32(width), tables.size, tables.total, tables.slot_prior, n_open, base.astype(np.float32),
-            base_row, product, np.int32(width if self.product_word.size else 0), self.row_ptr, self.row_of,
-            self.error, *rows, np.float32(step), tables.z, self.order, np.int32(device.n_processors),
-            np.int64(self.corpus.n_docs), np.uint64(key), np.uint64(sweep), np.uint64(draw), drawn, listed,
-            n_listed,
+            np.float64(sizes.open_weight), np.float64(sizes.cap), of.by_slot,
+            np.int64(self.corpus.n_words), np.int32(width), tables.size, tables.total, tables.slot_prior,
+            of.n_open, of.base, of.base_row, of.product, np.int32(width if self.product_word.size else 0),
+            self.row_ptr, self.row_of, rows.error, *rows.arrays, np.float32(rows.step), tables.z, *order,
+            np.int32(device.n_processors), np.int64(self.corpus.n_docs), *map(np.uint64, of.address),
+            of.drawn, listed, n_listed,
         )  # fmt: skip
-        per_processor = 8 if not shared else max(1, min(8, device.max_shared // (shared + 1024)))
-        device.launch(name, device.n_processors * per_processor, threads, args, shared)
+        at_once = 8
+        if rows.shared:
+            at_once = max(1, min(8, device.max_shared // (rows.shared + 1024)))
+        blocks = device.n_processors * at_once
+        device.launch(rows.kernel, blocks, rows.threads, args, rows.shared)
+
+    def _halves_pay(self) -> bool:
+        """Whether to try half bytes: not for some sweeps after they left many documents uncertain."""
+        if self.were_halves:
+            left = int(self.device.to_host(self.n_left)[0])
+            self.rest = HALVES_REST if left > HALVES_LEAVE * self.corpus.n_docs else 0
+            self.were_halves = False
+        self.rest = max(self.rest - 1, 0)
+        return self.rest == 0
 
     def sort(self, tables: Tables) -> None:
         """Put documents of a cluster next to each other, so that they find the same counts in a cache."""
@@ -122,15 +185,23 @@ class Quick:
         """Each document's rows and columns of the product, and the bound on its error."""
         xp, corpus, n = self.device.xp, self.corpus, self.corpus.n_docs
         self.listing, self.narrow = (offset, place, gains, n_product), width <= NARROW
-        self.step = max(self.top_row, 1e-6) / (255 if self.narrow else 65535)
+        self.step = max(self.top_row, 1e-6) / (254 if self.narrow else 65535)
         blocks = self.device.n_processors * 8
-        n_rows, self.error = xp.empty(n, np.int64), xp.empty(n, np.float32)
+        n_rows = xp.empty(n, np.int64)
+        known, self.shift = xp.empty(n, np.float32), xp.empty(n, np.float32)
         docs = (corpus.ptr, corpus.word, corpus.tally)
         args = (
-            *docs, corpus.length, np.int64(n), offset, self.burstiness, place, np.float32(self.step / 2),
-            np.float32(self.top_product * HALF), gains, n_rows, self.error,
+            *docs, corpus.length, np.int64(n), offset, self.burstiness, place,
+            np.float32(self.top_product * HALF), gains, n_rows, known, self.shift,
         )  # fmt: skip
         self.device.launch("count_rows", blocks, THREADS, args)
+        if self.narrow:
+            self.half_step = max(self.top_row, 1e-6) / 14
+            self.error = _dithered(xp, known, n_rows, self.step)
+            self.half_error = _dithered(xp, known, n_rows, self.half_step)
+            self.half_error[n_rows > MOST_HALVES] = 1e9
+        else:
+            self.error = (known + n_rows * np.float32(self.step / 2)).astype(np.float32)
         self.row_ptr = xp.zeros(n + 1, np.int64)
         self.row_ptr[1:] = xp.cumsum(n_rows)
         self.row_of = xp.empty(max(int(self.row_ptr[-1]), 1), np.int32)
@@ -156,18 +227,28 @@ class Quick:
         self.device.multiply(self.ones, right, out)
         return out
 
-    def _rows(self, tables: Tables) -> tuple[tuple[Any, ...], float, str, int, int]:
-        """The rows as a kernel takes them, its step, its name, its threads and its shared memory."""
-        xp, width, n = self.device.xp, tables.width, self.row_word.size
-        counted = (
-            tables.held, np.int32(width), self.row_word, self.row_times, np.int64(n), self.prior.beta,
-            np.int32(self.prior.stride), np.float32(1.0 / self.step),
+    def _bytes(self, tables: Tables, bits: int) -> Rows:
+        """Rows of bytes (8) or half bytes (4)."""
+        xp, width = self.device.xp, tables.width
+        row_bytes = -(-width * bits // 128) * 16
+        step, error = (self.step, self.error) if bits == 8 else (self.half_step, self.half_error)
+        rows = xp.empty((self.row_word.size, row_bytes), np.uint8)
+        args = (*self._counted(tables, step), np.int32(row_bytes), np.int32(bits), rows)
+        self.device.launch("fill_bytes", self.device.n_processors * 8, THREADS, args)
+        arrays = (rows, np.int32(row_bytes), np.int32(bits), self.shift)
+        return Rows(arrays, error, step, "draw_narrow")
+
+    def _counted(self, tables: Tables, step: float) -> tuple[Any, ...]:
+        return (
+            tables.held, np.int32(tables.width), self.row_word, self.row_times,
+            np.int64(self.row_word.size), self.prior.beta, np.int32(self.prior.stride),
+            np.float32(1.0 / step),
         )  # fmt: skip
+
+    def _lists(self, tables: Tables) -> Rows:
+        """Rows that are lists, or whole, of 16-bit numbers: for more slots."""
+        xp, width, n = self.device.xp, tables.width, self.row_word.size
         blocks = self.device.n_processors * 8
-        if self.narrow:
-            rows = xp.empty((n, width), np.uint8)
-            self.device.launch("fill_bytes", blocks, THREADS, (*counted, np.int32(width), rows))
-            return (rows, np.int32(width)), self.step, "draw_narrow", THREADS, 0
         pieces = xp.empty(n, np.int32)
         name, whole = ("draw_wide_1024", width // 8) if width <= 1024 else ("draw_wide", 0)
         args = (tables.held, np.int32(width), self.row_word, np.int64(n), np.int32(whole), pieces)
@@ -179,9 +260,19 @@ class Quick:
             self.store
         ):  # a new one of each size costs more
             self.store = xp.empty((int(ends[-1]) * 5 // 4 + 1, 4), np.int32)
+        counted = self._counted(tables, self.step)
         self.device.launch("fill_lists", blocks, THREADS, (*counted, where, self.store))
         warps = int(max(1, min(8, (96 * 2**10) // ((width + 4) * 4))))
-        return (where, self.store), self.step, name, 32 * warps, warps * (width + 4) * 4
+        shared = warps * (width + 4) * 4
+        return Rows((where, self.store), self.error, self.step, name, 32 * warps, shared)
+
+
+def _dithered(xp: Any, known: Any, n_rows: Any, step: float) -> Any:
+    """The bound on the error of sums of rows in steps: the largest there is, or DEVIATIONS of them."""
+    at_most = n_rows * (step / 2)
+    return (known + xp.minimum(at_most, DEVIATIONS * step * xp.sqrt(n_rows / 12))).astype(
+        np.float32
+    )
 
 
 def _top(values: Any) -> float:

@@ -16,25 +16,30 @@ extern "C" __global__ void count_columns(
     }
 }
 
-// How many rows, columns of the product and left-out columns each document has; and a bound on its error.
+// What is added to a row before it is cut to whole steps, from 0 to 1: its errors are then independent of all others.
+__device__ __forceinline__ float dither(i64 row) { return (mix((row + 1) * GOLDEN) >> 40) * 0x1.0p-24f; }
+
+// How many rows each document has, a bound on the error of all but these, and what dithering leaves of them, in steps.
 extern "C" __global__ void count_rows(
     const i64* ptr, const int* word, const int* tally, const int* length, i64 n, const int* offset, int burstiness,
-    const int* place, float of_row, float of_product, const float* gains, i64* n_rows, float* error) {
+    const int* place, float of_product, const float* gains, i64* n_rows, float* error, float* shift) {
     for (i64 d = (i64)blockIdx.x * blockDim.x + threadIdx.x; d < n; d += (i64)gridDim.x * blockDim.x) {
         i64 rows = 0, products = 0;
-        float rare = 0.f;
+        float rare = 0.f, shifted = 0.f;
         for (i64 e = ptr[d]; e < ptr[d + 1]; e++) {
             const int c = min(tally[e], OCCURRENCES), first = offset[word[e]];
             rare += (tally[e] - c) * gains[first];
             for (int i = 0; i < c; i++) {
                 const int column = first + (burstiness ? i : 0), at = place[column];
                 rows += at > 0;
+                if (at > 0) shifted += 0.5f - dither(at);
                 rare += at == RARE ? gains[column] : 0.f;
                 products += at < RARE;
             }
         }
         n_rows[d] = rows;
-        error[d] = rows > 30000 ? 1e9f : 1e-3f + 1e-5f * length[d] + rows * of_row + products * of_product + rare;
+        error[d] = rows > 30000 ? 1e9f : 1e-3f + 1e-5f * length[d] + products * of_product + rare;
+        shift[d] = shifted;
     }
 }
 
@@ -60,26 +65,38 @@ extern "C" __global__ void list_rows(
 
 __device__ __forceinline__ float gain(int n, double beta, int i) { return log1pf(n / (float)(beta + i)); }
 
-// Rows of bytes: out[r, k] = gain in steps; row 0 is zero.
+__device__ __forceinline__ unsigned in_steps(int n, double beta, int i, float per_step, float shift, float most) {
+    return n ? (unsigned)fminf(floorf(gain(n, beta, i) * per_step + shift), most) : 0u;
+}
+
+// Rows of bytes, or of half bytes: eight slots at a time. out[r, k] = gain in steps, dithered; row 0 is zero.
 extern "C" __global__ void fill_bytes(
     const int* held, int width, const int* word_of, const int* times_of, i64 n, const double* beta, int beta_stride,
-    float per_step, int row_bytes, u8* out) {
-    const int quads = row_bytes / 4;
-    for (i64 at = (i64)blockIdx.x * blockDim.x + threadIdx.x; at < n * quads; at += (i64)gridDim.x * blockDim.x) {
-        const i64 r = at / quads;
-        const int k = (int)(at % quads) * 4;
-        uchar4 v = make_uchar4(0, 0, 0, 0);
+    float per_step, int row_bytes, int bits, u8* out) {
+    const int eights = row_bytes / bits;
+    const float most = (float)((1 << bits) - 1);
+    for (i64 at = (i64)blockIdx.x * blockDim.x + threadIdx.x; at < n * eights; at += (i64)gridDim.x * blockDim.x) {
+        const i64 r = at / eights;
+        const int eight = (int)(at % eights), k = eight * 8;
+        unsigned value[2] = {0u, 0u};
         if (r > 0 && k < width) {
             const i64 w = word_of[r];
             const double b = beta[w * beta_stride];
-            const int4 m = *(const int4*)(held + w * width + k);
             const int i = times_of[r];
-            if (m.x) v.x = (u8)fminf(rintf(gain(m.x, b, i) * per_step), 255.f);
-            if (m.y) v.y = (u8)fminf(rintf(gain(m.y, b, i) * per_step), 255.f);
-            if (m.z) v.z = (u8)fminf(rintf(gain(m.z, b, i) * per_step), 255.f);
-            if (m.w) v.w = (u8)fminf(rintf(gain(m.w, b, i) * per_step), 255.f);
+            const float shift = dither(r);
+#pragma unroll
+            for (int part = 0; part < 2; part++) {
+                const int4 m = *(const int4*)(held + w * width + k + 4 * part);
+                const unsigned s[4] = {
+                    in_steps(m.x, b, i, per_step, shift, most), in_steps(m.y, b, i, per_step, shift, most),
+                    in_steps(m.z, b, i, per_step, shift, most), in_steps(m.w, b, i, per_step, shift, most)};
+                if (bits == 8) value[part] = s[0] | s[1] << 8 | s[2] << 16 | s[3] << 24;
+                else value[0] |= (s[0] | s[1] << 4 | s[2] << 8 | s[3] << 12) << (16 * part);
+            }
         }
-        *(uchar4*)(out + r * row_bytes + k) = v;
+        unsigned* to = (unsigned*)(out + r * row_bytes + eight * bits);
+        to[0] = value[0];
+        if (bits == 8) to[1] = value[1];
     }
 }
 

@@ -11,7 +11,7 @@ extern "C" __global__ void move_documents(
     for (i64 j = (i64)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); j < n; j += step) {
         const i64 place = first + j, d = scanned ? (i64)scan[place] : place;
         const int old = z[d], now = drawn[place];
-        if (old == now) continue;
+        if (old == now || now < 0) continue;  // below 0: has no slot yet
         const int copies = copies_of[d];
         for (i64 e = ptr[d] + lane; e < ptr[d + 1]; e += 32) {
             const int amount = tally[e] * copies * one;

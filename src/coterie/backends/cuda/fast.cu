@@ -3,7 +3,8 @@
 // The word part of a score is a sum over columns: the i-th occurrence of word w adds ln(1 + n_kw / (b_w + i)).
 // Frequent columns are a matrix product in half precision, done before (`product`); others are rows of whole
 // numbers, in steps of `step` nats; columns that few documents use are left out. Each part has a bound on its
-// error, so `error` nats are known for which every true log weight lies within +- error of the one here.
+// error, so `error` nats are known for which every true log weight lies within +- error of the one here. Rows of bytes
+// and half bytes are dithered, so the errors of a sum are independent, and their bound is a multiple of its deviation.
 
 #define OCCURRENCES 64  // columns of a word, at most; what repeats more often is left out
 #define OWN_AHEAD 4      // words of a lane that are asked for before the first is used
@@ -179,18 +180,126 @@ __device__ __forceinline__ int pick_of_eight(
     return k;
 }
 
-// ---------------------------------------------------------------- up to 256 slots: a warp each, rows of bytes
+// ---------------------------------------------------------------- up to 256 slots: a warp each, rows of bytes or half bytes
+// The sums of a document's rows, 256 slots over a warp: lane L gets slots 8 L, ..., 8 L + 7.
+__device__ __forceinline__ void add_bytes(
+    i64 at, i64 end, const int* row_of, const u8* rows, int row_bytes, int lane, float* score) {
+    const int half = lane >> 4, column = (lane & 15) * 16;
+    const bool reads = column < row_bytes;
+    unsigned even[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0};  // sums of bytes, two to a register
+    float sums[8] = {0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f};
+    int added = 0;
+    int next = at + lane < end ? __ldcs(row_of + at + lane) : 0;
+    for (; at < end; at += 32) {
+        const int mine = next;
+        const int many = (int)min((i64)32, end - at);
+        next = at + 32 + lane < end ? __ldcs(row_of + at + 32 + lane) : 0;
+#pragma unroll 8
+        for (int i = 0; i < many; i += 2) {
+            const int row = __shfl_sync(~0u, mine, i + half);
+            if (reads) {
+                const uint4 v = *(const uint4*)(rows + (u64)(unsigned)row * row_bytes + column);
+                even[0] += __byte_perm(v.x, 0, 0x4240);
+                odd[0] += __byte_perm(v.x, 0, 0x4341);
+                even[1] += __byte_perm(v.y, 0, 0x4240);
+                odd[1] += __byte_perm(v.y, 0, 0x4341);
+                even[2] += __byte_perm(v.z, 0, 0x4240);
+                odd[2] += __byte_perm(v.z, 0, 0x4341);
+                even[3] += __byte_perm(v.w, 0, 0x4240);
+                odd[3] += __byte_perm(v.w, 0, 0x4341);
+            }
+        }
+        added += 16;
+        if (added > 240 || at + 32 >= end) {  // before 257 bytes overflow: each lane keeps eight of its sixteen slots
+            added = 0;
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+                const unsigned e = half ? even[i] : even[i + 2], o = half ? odd[i] : odd[i + 2];
+                const unsigned other_e = __shfl_xor_sync(~0u, e, 16), other_o = __shfl_xor_sync(~0u, o, 16);
+                const unsigned my_e = half ? even[i + 2] : even[i], my_o = half ? odd[i + 2] : odd[i];
+                sums[4 * i] += (float)((my_e & 0xffff) + (other_e & 0xffff));
+                sums[4 * i + 1] += (float)((my_o & 0xffff) + (other_o & 0xffff));
+                sums[4 * i + 2] += (float)((my_e >> 16) + (other_e >> 16));
+                sums[4 * i + 3] += (float)((my_o >> 16) + (other_o >> 16));
+            }
+#pragma unroll
+            for (int i = 0; i < 4; i++) even[i] = odd[i] = 0;
+        }
+    }
+    const int from = (lane & 1) * 16 + (lane >> 1);  // which has the slots 8 L ... of lane L
+#pragma unroll
+    for (int i = 0; i < 8; i++) score[i] = __shfl_sync(~0u, sums[i], from);
+}
+
+// The same for rows of half bytes, slot 2 i in the lower half of byte i: eight lanes read a row, so four rows at a time.
+// At most 4,369 rows: sums are kept in 16 bits.
+__device__ __forceinline__ void add_halves(
+    i64 at, i64 end, const int* row_of, const u8* rows, int row_bytes, int lane, float* score) {
+    const int quarter = lane >> 3, column = (lane & 7) * 16;
+    const bool reads = column < row_bytes;
+    unsigned sums[4][4];  // of slots (0, 4), (2, 6), (1, 5), (3, 7) of each eight, two to a register
+    unsigned low[4] = {0, 0, 0, 0}, high[4] = {0, 0, 0, 0};  // four to a register, for 16 rows at most
+#pragma unroll
+    for (int i = 0; i < 4; i++) sums[i][0] = sums[i][1] = sums[i][2] = sums[i][3] = 0;
+    int next = at + lane < end ? __ldcs(row_of + at + lane) : 0;
+    bool full = false;
+    for (; at < end; at += 32) {
+        const int mine = next;  // 0 past the end: a row of zeros
+        const int many = (int)min((i64)32, end - at);
+        next = at + 32 + lane < end ? __ldcs(row_of + at + 32 + lane) : 0;
+#pragma unroll 8
+        for (int i = 0; i < many; i += 4) {
+            const int row = __shfl_sync(~0u, mine, i + quarter);
+            if (reads) {
+                const uint4 v = *(const uint4*)(rows + (u64)(unsigned)row * row_bytes + column);
+                low[0] += v.x & 0x0f0f0f0f, high[0] += (v.x >> 4) & 0x0f0f0f0f;
+                low[1] += v.y & 0x0f0f0f0f, high[1] += (v.y >> 4) & 0x0f0f0f0f;
+                low[2] += v.z & 0x0f0f0f0f, high[2] += (v.z >> 4) & 0x0f0f0f0f;
+                low[3] += v.w & 0x0f0f0f0f, high[3] += (v.w >> 4) & 0x0f0f0f0f;
+            }
+        }
+        if (full || at + 32 >= end) {  // 16 times 15 is still a byte
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                sums[i][0] += low[i] & 0xff00ff, sums[i][1] += (low[i] >> 8) & 0xff00ff;
+                sums[i][2] += high[i] & 0xff00ff, sums[i][3] += (high[i] >> 8) & 0xff00ff;
+                low[i] = high[i] = 0;
+            }
+        }
+        full = !full;
+    }
+    unsigned kept[4];  // of the eight slots with the number of this quarter
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const bool upper = quarter & 2, right = quarter & 1;
+        const unsigned a = (upper ? sums[2][j] : sums[0][j]) + __shfl_xor_sync(~0u, upper ? sums[0][j] : sums[2][j], 16);
+        const unsigned b = (upper ? sums[3][j] : sums[1][j]) + __shfl_xor_sync(~0u, upper ? sums[1][j] : sums[3][j], 16);
+        kept[j] = (right ? b : a) + __shfl_xor_sync(~0u, right ? a : b, 8);
+    }
+    const int from = (lane & 3) * 8 + (lane >> 2);
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const unsigned both = __shfl_sync(~0u, kept[j], from);
+        const int i = j < 2 ? 2 * j : 2 * j - 3;  // 0, 2, 1, 3
+        score[i] = (float)(both & 0xffff);
+        score[i + 4] = (float)(both >> 16);
+    }
+}
+
+// Draws the documents in `order`: n of them, or as many as n_order says. `bits` of a row for each slot: 8 or 4.
 extern "C" __global__ void __launch_bounds__(256) draw_narrow(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
-    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes, float step,
-    const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes, int bits,
+    const float* shift_of, float step,
+    const int* z, const int* order, const int* n_order, int processors, i64 n_given, u64 key, u64 sweep, u64 draw,
+    int* drawn, int* list, int* n_listed) {
     const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
                      by_slot, n_words, size, total, prior};
-    const int lane = threadIdx.x & 31, half = lane >> 4, column = (lane & 15) * 16;
-    const bool reads = column < row_bytes;
+    const int lane = threadIdx.x & 31;
+    const i64 n = n_order == nullptr ? n_given : (i64)n_order[0];
     const i64 per_block = (n + gridDim.x - 1) / gridDim.x, block = near(processors), stop_at = min(n, (block + 1) * per_block);
     __shared__ int taken;
     if (threadIdx.x == 0) taken = 0;
@@ -200,62 +309,21 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
         if (j >= stop_at) break;
         const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
-        if (length_row < 0) {
+        if (length_row < 0 || error_of[d] > 1e8f) {
             if (lane == 0) give_up((int)d, list, n_listed);
             continue;
         }
         const First first_of_own = first_words(q, d, own, lane);
-        unsigned even[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0};  // sums of bytes, two to a register
-        float sums[8] = {0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f};
-        int added = 0;
-        const i64 end = row_ptr[d + 1];
-        i64 at = row_ptr[d];
-        int next = at + lane < end ? __ldcs(row_of + at + lane) : 0;
-        for (; at < end; at += 32) {
-            const int mine = next;
-            const int many = (int)min((i64)32, end - at);
-            next = at + 32 + lane < end ? __ldcs(row_of + at + 32 + lane) : 0;
-#pragma unroll 8
-            for (int i = 0; i < many; i += 2) {
-                const int row = __shfl_sync(~0u, mine, i + half);
-                if (reads) {
-                    const uint4 v = *(const uint4*)(rows + (u64)(unsigned)row * row_bytes + column);
-                    even[0] += __byte_perm(v.x, 0, 0x4240);
-                    odd[0] += __byte_perm(v.x, 0, 0x4341);
-                    even[1] += __byte_perm(v.y, 0, 0x4240);
-                    odd[1] += __byte_perm(v.y, 0, 0x4341);
-                    even[2] += __byte_perm(v.z, 0, 0x4240);
-                    odd[2] += __byte_perm(v.z, 0, 0x4341);
-                    even[3] += __byte_perm(v.w, 0, 0x4240);
-                    odd[3] += __byte_perm(v.w, 0, 0x4341);
-                }
-            }
-            added += 16;
-            if (added > 240 || at + 32 >= end) {  // before 257 bytes overflow: each lane keeps eight of its sixteen slots
-                added = 0;
-#pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const unsigned e = half ? even[i] : even[i + 2], o = half ? odd[i] : odd[i + 2];
-                    const unsigned other_e = __shfl_xor_sync(~0u, e, 16), other_o = __shfl_xor_sync(~0u, o, 16);
-                    const unsigned my_e = half ? even[i + 2] : even[i], my_o = half ? odd[i + 2] : odd[i];
-                    sums[4 * i] += (float)((my_e & 0xffff) + (other_e & 0xffff));
-                    sums[4 * i + 1] += (float)((my_o & 0xffff) + (other_o & 0xffff));
-                    sums[4 * i + 2] += (float)((my_e >> 16) + (other_e >> 16));
-                    sums[4 * i + 3] += (float)((my_o >> 16) + (other_o >> 16));
-                }
-#pragma unroll
-                for (int i = 0; i < 4; i++) even[i] = odd[i] = 0;
-            }
-        }
-        // lane L now takes the slots 8 L ..., which lane (L & 1) * 16 + L / 2 has
         float score[8];
-        const int from = (lane & 1) * 16 + (lane >> 1), first = lane * 8;
-#pragma unroll
-        for (int i = 0; i < 8; i++) score[i] = __shfl_sync(~0u, sums[i], from) * step;
+        if (bits == 8) add_bytes(row_ptr[d], row_ptr[d + 1], row_of, rows, row_bytes, lane, score);
+        else add_halves(row_ptr[d], row_ptr[d + 1], row_of, rows, row_bytes, lane, score);
+        const int first = lane * 8;
+        const float shift = shift_of[d];
         const float of_own = own_score(q, first_of_own, d, own, lane);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             const int k = first + i;
+            score[i] = (score[i] + shift) * step;
             if (k < width) {
                 score[i] += base[(i64)length_row * width + k];
                 if (n_product) score[i] += __ldcs(product + d * n_product + k);
