@@ -409,7 +409,7 @@ def _count_rows(**a: Any) -> None:
             a["gains"][c] for c, o in zip(columns, over, strict=True) if o or a["place"][c] == -1
         )
         a["n_rows"][d] = (found > 0).sum()
-        a["error"][d] = 1e-3 + 1e-5 * a["length"][d] + (found < -1).sum() * a["of_product"] + rare
+        a["error"][d] = 2e-4 + 1e-5 * a["length"][d] + (found < -1).sum() * a["of_product"] + rare
         a["shift"][d] = (0.5 - _dither(found[found > 0])).sum()
 
 
@@ -471,10 +471,14 @@ def _transpose_counts(**a: Any) -> None:
     a["out"].view(np.float16)[:] = a["held"].reshape(-1, a["width"]).T.ravel() / np.float32(8192.0)
 
 
-def _draw_narrow(**a: Any) -> None:
+def _draw_halves(**a: Any) -> None:
+    rows = a["rows"].reshape(-1, a["row_bytes"])
+    whole = np.stack([rows & 15, rows >> 4], axis=2).reshape(len(rows), -1)
+    _draw_bytes(**a | {"rows": whole, "row_bytes": whole.shape[1]})
+
+
+def _draw_bytes(**a: Any) -> None:
     rows, width = a["rows"].reshape(-1, a["row_bytes"]), a["width"]
-    if a["bits"] == 4:
-        rows = np.stack([rows & 15, rows >> 4], axis=2).reshape(len(rows), -1)
     _draw_quickly(
         a, lambda mine, d: rows[mine, :width].sum(axis=0, dtype=np.int64) + a["shift_of"][d]
     )
@@ -533,9 +537,10 @@ def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
         u = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0]
         k = int(np.searchsorted(cumulated, u * cumulated[-1], side="right"))
         error = float(a["error_of"][d])
-        other = 0.01 + 2.5e-4 * (a["ptr"][d + 1] - a["ptr"][d]) if k == own else error
+        own_error = 2e-4 + 5e-6 * a["length"][d]  # no count here is so large that it is rounded
+        other = own_error if k == own else error
         if k < score.size and is_certain(
-            u, weight[:k].sum(), weight[k], weight[k + 1 :].sum(), error, min(error, other)
+            u, weight[:k].sum(), weight[k], weight[k + 1 :].sum(), max(error, own_error), other
         ):
             a["drawn"][d] = k
         else:

@@ -235,8 +235,8 @@ class Quick:
         rows = xp.empty((self.row_word.size, row_bytes), np.uint8)
         args = (*self._counted(tables, step), np.int32(row_bytes), np.int32(bits), rows)
         self.device.launch("fill_bytes", self.device.n_processors * 8, THREADS, args)
-        arrays = (rows, np.int32(row_bytes), np.int32(bits), self.shift)
-        return Rows(arrays, error, step, "draw_narrow")
+        kernel = "draw_bytes" if bits == 8 else "draw_halves"
+        return Rows((rows, np.int32(row_bytes), self.shift), error, step, kernel)
 
     def _counted(self, tables: Tables, step: float) -> tuple[Any, ...]:
         return (

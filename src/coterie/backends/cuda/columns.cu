@@ -38,7 +38,7 @@ extern "C" __global__ void count_rows(
             }
         }
         n_rows[d] = rows;
-        error[d] = rows > 30000 ? 1e9f : 1e-3f + 1e-5f * length[d] + products * of_product + rare;
+        error[d] = rows > 30000 ? 1e9f : 2e-4f + 1e-5f * length[d] + products * of_product + rare;
         shift[d] = shifted;
     }
 }

@@ -7,6 +7,8 @@
 // and half bytes are dithered, so the errors of a sum are independent, and their bound is a multiple of its deviation.
 
 #define OCCURRENCES 64  // columns of a word, at most; what repeats more often is left out
+#define EXACT_HALF 0x3400  // 2048 2^-13 in half precision: larger counts are rounded
+#define AT_ONCE 2       // rows that a lane asks for before it uses the first
 #define OWN_AHEAD 4      // words of a lane that are asked for before the first is used
 #define RARE -1         // a column that is left out; below: -2 - (column of the product); above 0: a row
 
@@ -81,9 +83,10 @@ __device__ __forceinline__ float own_gain(const Quick& q, u16 held, float b, int
 }
 
 // The log weight of the document's own cluster without it, by one warp: every lane gets it. -inf: alone there.
-// Off by less than 0.01 and 2^-12 per word, the rounding of large counts.
-__device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d, int own, int lane) {
+// `error` is how far it may be off: arithmetic in single precision, and 2^-12 per word where large counts are rounded.
+__device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d, int own, int lane, float& error) {
     float nats = f.c ? own_gain(q, f.held, f.b, f.c) : 0.f;
+    bool rounded = f.held > EXACT_HALF;
     const u16* held = q.by_slot + own * q.n_words;
     const i64 end = q.ptr[d + 1];
     for (i64 at = q.ptr[d] + 32 + lane; at < end; at += 32 * OWN_AHEAD) {
@@ -104,7 +107,10 @@ __device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d
 #pragma unroll
         for (int i = 0; i < OWN_AHEAD; i++)
             if (c[i]) nats += own_gain(q, n[i], b[i], c[i]);
+#pragma unroll
+        for (int i = 0; i < OWN_AHEAD; i++) rounded |= (c[i] != 0) & (n[i] > EXACT_HALF);
     }
+    error = 2e-4f + (__any_sync(~0u, rounded) ? 2.6e-4f : 5e-6f) * (float)q.length[d];
     for (int step = 16; step; step >>= 1) nats += __shfl_xor_sync(~0u, nats, step);
     const float size = (float)(q.size[own] - 1), prior = (float)q.prior[own], length = q.length[d];
     if (size + prior <= 0.f || (size <= 0.f && own >= q.n_seeds)) return -(float)INF;
@@ -126,17 +132,13 @@ __device__ __forceinline__ int take_next(int* taken, int lane) {
 }
 
 // Whether u falls on the same cluster whatever the weights are within their errors: `before` and `after` are the weights
-// of all clusters below and above it, off by a factor e^(+-error), `mine` its own, off by e^(+-other), other <= error.
+// of all clusters below and above it, off by a factor e^(+-error), `mine` its own, off by e^(+-other).
 // At worst one side is larger, and the other side and its own are smaller, by as much as they may be.
 __device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error, float other) {
     const float margin = 4e-6f, grown = __expf(fminf(error + other, 80.f)), shrunk = __expf(-fmaxf(error - other, 0.f));
     const float low = before * grown, high = after * grown;
     return u > low / (low + mine + after * shrunk) + margin &&
            u < (before * shrunk + mine) / (before * shrunk + mine + high) - margin;
-}
-
-__device__ __forceinline__ float error_of_mine(bool is_own, float error, const i64* ptr, i64 d) {
-    return is_own ? fminf(error, 0.01f + 2.5e-4f * (float)(ptr[d + 1] - ptr[d])) : error;
 }
 
 // Leaves a document to the exact draw.
@@ -184,8 +186,8 @@ __device__ __forceinline__ int pick_of_eight(
 // The sums of a document's rows, 256 slots over a warp: lane L gets slots 8 L, ..., 8 L + 7.
 __device__ __forceinline__ void add_bytes(
     i64 at, i64 end, const int* row_of, const u8* rows, int row_bytes, int lane, float* score) {
-    const int half = lane >> 4, column = (lane & 15) * 16;
-    const bool reads = column < row_bytes;
+    const int half = lane >> 4;
+    const u8* column = rows + min((lane & 15) * 16, row_bytes - 16);  // past the end: slots that nobody reads
     unsigned even[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0};  // sums of bytes, two to a register
     float sums[8] = {0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f};
     int added = 0;
@@ -194,19 +196,17 @@ __device__ __forceinline__ void add_bytes(
         const int mine = next;
         const int many = (int)min((i64)32, end - at);
         next = at + 32 + lane < end ? __ldcs(row_of + at + 32 + lane) : 0;
-#pragma unroll 8
-        for (int i = 0; i < many; i += 2) {
-            const int row = __shfl_sync(~0u, mine, i + half);
-            if (reads) {
-                const uint4 v = *(const uint4*)(rows + (u64)(unsigned)row * row_bytes + column);
-                even[0] += __byte_perm(v.x, 0, 0x4240);
-                odd[0] += __byte_perm(v.x, 0, 0x4341);
-                even[1] += __byte_perm(v.y, 0, 0x4240);
-                odd[1] += __byte_perm(v.y, 0, 0x4341);
-                even[2] += __byte_perm(v.z, 0, 0x4240);
-                odd[2] += __byte_perm(v.z, 0, 0x4341);
-                even[3] += __byte_perm(v.w, 0, 0x4240);
-                odd[3] += __byte_perm(v.w, 0, 0x4341);
+        for (int i = 0; i < many; i += 2 * AT_ONCE) {
+            uint4 v[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++)
+                v[j] = *(const uint4*)(column + (u64)(unsigned)__shfl_sync(~0u, mine, i + 2 * j + half) * row_bytes);
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++) {
+                even[0] += __byte_perm(v[j].x, 0, 0x4240), odd[0] += __byte_perm(v[j].x, 0, 0x4341);
+                even[1] += __byte_perm(v[j].y, 0, 0x4240), odd[1] += __byte_perm(v[j].y, 0, 0x4341);
+                even[2] += __byte_perm(v[j].z, 0, 0x4240), odd[2] += __byte_perm(v[j].z, 0, 0x4341);
+                even[3] += __byte_perm(v[j].w, 0, 0x4240), odd[3] += __byte_perm(v[j].w, 0, 0x4341);
             }
         }
         added += 16;
@@ -235,8 +235,8 @@ __device__ __forceinline__ void add_bytes(
 // At most 4,369 rows: sums are kept in 16 bits.
 __device__ __forceinline__ void add_halves(
     i64 at, i64 end, const int* row_of, const u8* rows, int row_bytes, int lane, float* score) {
-    const int quarter = lane >> 3, column = (lane & 7) * 16;
-    const bool reads = column < row_bytes;
+    const int quarter = lane >> 3;
+    const u8* column = rows + min((lane & 7) * 16, row_bytes - 16);
     unsigned sums[4][4];  // of slots (0, 4), (2, 6), (1, 5), (3, 7) of each eight, two to a register
     unsigned low[4] = {0, 0, 0, 0}, high[4] = {0, 0, 0, 0};  // four to a register, for 16 rows at most
 #pragma unroll
@@ -247,15 +247,17 @@ __device__ __forceinline__ void add_halves(
         const int mine = next;  // 0 past the end: a row of zeros
         const int many = (int)min((i64)32, end - at);
         next = at + 32 + lane < end ? __ldcs(row_of + at + 32 + lane) : 0;
-#pragma unroll 8
-        for (int i = 0; i < many; i += 4) {
-            const int row = __shfl_sync(~0u, mine, i + quarter);
-            if (reads) {
-                const uint4 v = *(const uint4*)(rows + (u64)(unsigned)row * row_bytes + column);
-                low[0] += v.x & 0x0f0f0f0f, high[0] += (v.x >> 4) & 0x0f0f0f0f;
-                low[1] += v.y & 0x0f0f0f0f, high[1] += (v.y >> 4) & 0x0f0f0f0f;
-                low[2] += v.z & 0x0f0f0f0f, high[2] += (v.z >> 4) & 0x0f0f0f0f;
-                low[3] += v.w & 0x0f0f0f0f, high[3] += (v.w >> 4) & 0x0f0f0f0f;
+        for (int i = 0; i < many; i += 4 * AT_ONCE) {
+            uint4 v[AT_ONCE];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++)
+                v[j] = *(const uint4*)(column + (u64)(unsigned)__shfl_sync(~0u, mine, i + 4 * j + quarter) * row_bytes);
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; j++) {
+                low[0] += v[j].x & 0x0f0f0f0f, high[0] += (v[j].x >> 4) & 0x0f0f0f0f;
+                low[1] += v[j].y & 0x0f0f0f0f, high[1] += (v[j].y >> 4) & 0x0f0f0f0f;
+                low[2] += v[j].z & 0x0f0f0f0f, high[2] += (v[j].z >> 4) & 0x0f0f0f0f;
+                low[3] += v[j].w & 0x0f0f0f0f, high[3] += (v[j].w >> 4) & 0x0f0f0f0f;
             }
         }
         if (full || at + 32 >= end) {  // 16 times 15 is still a byte
@@ -286,13 +288,14 @@ __device__ __forceinline__ void add_halves(
     }
 }
 
-// Draws the documents in `order`: n of them, or as many as n_order says. `bits` of a row for each slot: 8 or 4.
-extern "C" __global__ void __launch_bounds__(256) draw_narrow(
+// Draws the documents in `order`: n of them, or as many as n_order says. BITS of a row for each slot: 8 or 4.
+template <int BITS>
+__device__ __forceinline__ void narrow(
     const i64* ptr, const int* word, const int* tally, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
-    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes, int bits,
+    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes,
     const float* shift_of, float step,
     const int* z, const int* order, const int* n_order, int processors, i64 n_given, u64 key, u64 sweep, u64 draw,
     int* drawn, int* list, int* n_listed) {
@@ -315,11 +318,12 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
         }
         const First first_of_own = first_words(q, d, own, lane);
         float score[8];
-        if (bits == 8) add_bytes(row_ptr[d], row_ptr[d + 1], row_of, rows, row_bytes, lane, score);
+        if constexpr (BITS == 8) add_bytes(row_ptr[d], row_ptr[d + 1], row_of, rows, row_bytes, lane, score);
         else add_halves(row_ptr[d], row_ptr[d + 1], row_of, rows, row_bytes, lane, score);
         const int first = lane * 8;
         const float shift = shift_of[d];
-        const float of_own = own_score(q, first_of_own, d, own, lane);
+        float own_error;
+        const float of_own = own_score(q, first_of_own, d, own, lane, own_error);
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             const int k = first + i;
@@ -351,7 +355,39 @@ extern "C" __global__ void __launch_bounds__(256) draw_narrow(
         const unsigned has = __ballot_sync(~0u, k >= 0);  // none: the exact draw decides whether a new cluster opens
         if (has ? k >= 0 : lane == 0) {
             drawn[d] = k;
-            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], error_of_mine(k == own, error_of[d], ptr, d))) give_up((int)d, list, n_listed);
+            if (k < 0 || !is_certain(u, lower, mine, upper, fmaxf(error_of[d], own_error), k == own ? own_error : error_of[d])) give_up((int)d, list, n_listed);
         }
     }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4) draw_bytes(
+    const i64* ptr, const int* word, const int* tally, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
+    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes,
+    const float* shift_of, float step,
+    const int* z, const int* order, const int* n_order, int processors, i64 n_given, u64 key, u64 sweep, u64 draw,
+    int* drawn, int* list, int* n_listed) {
+    narrow<8>(
+        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
+        cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product, row_ptr,
+        row_of, error_of, rows, row_bytes, shift_of, step, z, order, n_order, processors, n_given, key, sweep,
+        draw, drawn, list, n_listed);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4) draw_halves(
+    const i64* ptr, const int* word, const int* tally, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
+    const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
+    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes,
+    const float* shift_of, float step,
+    const int* z, const int* order, const int* n_order, int processors, i64 n_given, u64 key, u64 sweep, u64 draw,
+    int* drawn, int* list, int* n_listed) {
+    narrow<4>(
+        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
+        cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product, row_ptr,
+        row_of, error_of, rows, row_bytes, shift_of, step, z, order, n_order, processors, n_given, key, sweep,
+        draw, drawn, list, n_listed);
 }

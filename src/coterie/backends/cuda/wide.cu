@@ -103,7 +103,9 @@ __device__ __forceinline__ void wide(
         add_whole<PIECES>(row_ptr[d], row_ptr[d + 1], row_of, where, pieces, width, lane, sums);
         __syncwarp();
         add_lists(row_ptr[d], row_ptr[d + 1], row_of, where, pieces, lane, sums);
-        const float of_own = own_score(q, first_of_own, d, own, lane);
+        float own_error;
+        const float of_own = own_score(q, first_of_own, d, own, lane, own_error);
+        const float error = error_of[d], either = fmaxf(error, own_error);
         const bool alone = size[own] <= 1 && own >= n_seeds;
         const float fresh_log = logf((float)(open_weight + size_prior * (cap - (double)(n_open[0] - alone))));
         const float u = (float)uniform(key, sweep, d, draw);
@@ -167,7 +169,7 @@ __device__ __forceinline__ void wide(
             const unsigned has = __ballot_sync(~0u, k >= 0);
             if (has ? k >= 0 : lane == 0) {
                 drawn[d] = k + 256 * at;
-                if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], error_of_mine(k + 256 * at == own, error_of[d], ptr, d)))
+                if (k < 0 || !is_certain(u, lower, mine, upper, either, k + 256 * at == own ? own_error : error))
                     give_up((int)d, list, n_listed);
             }
             __syncwarp();
@@ -245,7 +247,7 @@ __device__ __forceinline__ void wide(
         }
         if (lane == 0) {
             drawn[d] = k;
-            if (k < 0 || !is_certain(u, lower, mine, upper, error_of[d], error_of_mine(k == own, error_of[d], ptr, d))) give_up((int)d, list, n_listed);
+            if (k < 0 || !is_certain(u, lower, mine, upper, either, k == own ? own_error : error)) give_up((int)d, list, n_listed);
         }
         __syncwarp();
     }
