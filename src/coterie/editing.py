@@ -50,10 +50,8 @@ def rename(groups: Clustering, cluster: int, name: str) -> None:
     """Give a cluster another name."""
     _need_cluster(groups, cluster)
     names = list(groups.names)
-    old, names[cluster] = (
-        names[cluster],
-        _checked_name(name, names[:cluster] + names[cluster + 1 :]),
-    )
+    old, others = names[cluster], names[:cluster] + names[cluster + 1 :]
+    names[cluster] = _checked_name(name, others)
     apart = names[cluster] if groups.apart == old else groups.apart
     _change(groups, f"renamed {cluster} to {name!r}", given_names=names, apart=apart)
 

@@ -117,11 +117,8 @@ def _divide(counts, urn, state, scans, z, home, splits, n, work):
             if scan > 0:
                 _add(counts, d, work.side[m], -1, work)
             odds = _score(counts, urn, d, 1, work) - _score(counts, urn, d, 0, work)
-            side = (
-                0
-                if uniform(draws, SPLIT_MEMBER + m) * (1.0 + math.exp(min(odds, 700.0))) < 1.0
-                else 1
-            )
+            total = 1.0 + math.exp(min(odds, 700.0))
+            side = 0 if uniform(draws, SPLIT_MEMBER + m) * total < 1.0 else 1
             if last:
                 if not splits:
                     side = 0 if z[d] == home else 1
