@@ -93,8 +93,8 @@ class Choice:
         others = [stop for stop in levels.stops(found.levels) if stop != n]
         also = f" Other good numbers: {', '.join(map(str, others))}." if others else ""
         return Sentence(
-            f"{levels.CHOSEN}, {n}, is the level of detail that says most on which"
-            f" {levels.OTHER_RUNS + 1} runs agree ({int(100 * agreement)}%).{also}"
+            f"{levels.CHOSEN}, {n}, is the most informative one on which {levels.OTHER_RUNS + 1} runs"
+            f" agree ({int(100 * agreement)}%).{also}"
             " For another number, use ",
             Name("n_clusters", "groups.at(n)", "N"),
             ".",

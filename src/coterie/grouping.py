@@ -135,10 +135,10 @@ def cluster(
     seed_weight : float, dict or list
         Confidence in the seeds, as a number of pseudo-texts: one for all, by name or in order.
     n_clusters : int
-        Exactly so many clusters. By default it is found: the most telling level of detail on which
+        Exactly this many clusters. By default the number is found: the most informative one on which
         several runs agree. `groups.levels` has the others, and `groups.at(12)` gives 12 clusters.
     max_clusters : int
-        At most so many clusters. By default it follows from the number of texts.
+        At most this many clusters. By default it follows from the number of texts.
     levels : bool
         Compare several runs, to choose the number of clusters and to say how far each can be trusted.
         Without it, the clusters of a single run are returned, which takes less time.
@@ -185,7 +185,7 @@ def cluster(
     n_jobs : int
         Number of threads. The clusters do not depend on it.
     max_time : float
-        Stop after so many seconds, with what was found by then.
+        Stop after this many seconds, with what was found by then.
     checkpoint : path
         A file to save the progress to. If it is already there, the run continues from it.
     callbacks : list of callables
