@@ -272,7 +272,7 @@ def test_a_page_holds_the_chosen_columns_and_no_other(town: Clustering, tmp_path
 def test_columns_that_cannot_be_shown_are_refused(town: Clustering, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no column 'langage'.*Did you mean 'language'"):
         town.report(tmp_path / "page.html", columns=["langage"])
-    with pytest.raises(InvalidInput, match="columns chooses what stands beside each text"):
+    with pytest.raises(InvalidInput, match="columns chooses what is shown beside each text"):
         town.report(tmp_path / "page.html", columns="language", texts=False)
     assert not list(tmp_path.iterdir())
 

@@ -281,7 +281,7 @@ def _known_words(groups: Clustering, words: Any) -> Ints:
     if missing:
         raise InvalidInput(
             f"The model does not know {counted(len(missing), 'of the words', 'of the words')}:"
-            f" {', '.join(missing[:5])}. Names of words are as in groups.top_words()."
+            f" {', '.join(missing[:5])}. Write words as groups.top_words() shows them."
         )
     return np.array(found, np.int64)
 
