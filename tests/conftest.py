@@ -5,12 +5,12 @@ import json
 import logging
 import os
 import random
-import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import chromium  # in tools/
 import pytest
 from chance import OFFSET, moved
 
@@ -30,9 +30,10 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba"))
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A first call compiles for seconds, so a time limit per example would only measure that. The same
-# examples every time: a run is green or red for what it tests. COTERIE_TEST_SEED names other ones.
+# examples every time: a run is green or red for what it tests. COTERIE_TEST_SEED names other ones, and
+# more of them.
 if settings is not None:
-    settings.register_profile("coterie", deadline=None, derandomize=True)
+    settings.register_profile("coterie", deadline=None, derandomize=True, max_examples=60)
     settings.register_profile("other seeds", deadline=None, database=None)
     settings.load_profile("other seeds" if OFFSET else "coterie")
 
@@ -119,29 +120,11 @@ def load_jsonl(data_dir: Path) -> Callable[[str], list[dict[str, Any]]]:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    chromium = next(filter(None, map(shutil.which, names)), None)
-    driver = shutil.which("chromedriver")
-    if not chromium or not driver:
+    pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    paths = chromium.installed()
+    if paths is None:
         pytest.skip("no browser here: install chromium and chromedriver to open the report")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--no-first-run",
-        "--window-size=1200,900",
-        "--force-prefers-reduced-motion",
-        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    options.unhandled_prompt_behavior = "ignore"
-    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
+    opened = chromium.start(paths, "--force-prefers-reduced-motion", profile)
     yield opened
     opened.quit()

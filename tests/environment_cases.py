@@ -62,7 +62,7 @@ def fitted(model: Any, docs: Any) -> dict[str, Any]:
 def outcomes(names: Sequence[str] = ()) -> dict[str, Any]:
     """What all models and `cluster()` give, or only these."""
     found = {n: fitted(model, DOCS) for n, model in models().items() if not names or n in names}
-    if names:
+    if names and "cluster()" not in names:
         return found
     groups = coterie.cluster(TEXTS, n_jobs=2)
     labels = np.concatenate([groups.labels, groups.predict(TEXTS)])

@@ -292,7 +292,10 @@ RUNS = {
     "promoted": (1, promoted(urns.finite(100, 0.1, SMALL_BETA), 0.3, "abcd", "ba", "dac")),
 }
 CASES = _cases()
+# a document that is long as it is takes the same way where every document is taken to be long
+SAME = {name for name in WAYS if name.startswith("long") or name == "tree"}
+PAIRS = [(c, w) for c in CASES for w in WAYS if not (c.startswith("long") and w in SAME)]
 
 if __name__ == "__main__":
-    found = {f"{c}; {w}": compare(CASES[c], WAYS[w]) for c in CASES for w in WAYS}
+    found = {f"{c}; {w}": compare(CASES[c], WAYS[w]) for c, w in PAIRS}
     json.dump(found, sys.stdout)

@@ -426,11 +426,11 @@ class TestProcess:
 
     def test_a_reader_that_leaves(self, reviews: Path, tmp_path: Path) -> None:
         """`coterie ... | head -1` says nothing about it."""
-        command = f"set -o pipefail; {sys.executable} -m coterie fit {reviews} -o - -q --sweeps 2"
+        fit = f"{sys.executable} -m coterie fit {reviews} -o - -q --sweeps 2 --embedder none"
         many = [{"body": f"{text} {'x' * 2000}"} for text in texts(3000)]
         write_csv(reviews, many)
         done = subprocess.run(
-            ["bash", "-c", f"{command} | head -c 10"],
+            ["bash", "-c", f"set -o pipefail; {fit} --no-levels | head -c 10"],
             capture_output=True,
             timeout=120,
             cwd=tmp_path,
@@ -446,7 +446,7 @@ class TestProcess:
     @pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
     def test_ctrl_c_keeps_what_was_found(self, tmp_path: Path) -> None:
         lines = [
-            f"{text} {text} word{i % 997} other{i % 499}" for i, text in enumerate(texts(60000))
+            f"{text} {text} word{i % 997} other{i % 499}" for i, text in enumerate(texts(6000))
         ]
         (tmp_path / "many.txt").write_text("\n".join(lines))
         code = (
@@ -464,10 +464,10 @@ class TestProcess:
             "    while not heard:\n"
             "        time.sleep(0.01)\n"
             "Stages.sweep = sweep\n"
-            "sys.exit(main(['fit', 'many.txt', '--sweeps', '100000', '--json']))"
+            "sys.exit(main(['fit', 'many.txt', '--sweeps', '100000', '--json', *sys.argv[1:]]))"
         )
         started = subprocess.Popen(
-            [sys.executable, "-c", code],
+            [sys.executable, "-c", code, "--embedder", "none"],
             cwd=tmp_path,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

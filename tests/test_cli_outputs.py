@@ -17,6 +17,7 @@ from test_cli import FAST, Said, refused, texts, write_csv
 from coterie import fitting, grouping, loading
 from coterie.cli import main, places
 from coterie.clustering import Clustering
+from coterie.demo import make_messages
 from coterie.text import readers
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and signals of POSIX")
@@ -378,7 +379,8 @@ def test_the_demo_replaces_nothing_but_a_demo(mine: str, tmp_path: Path) -> None
     assert (tmp_path / mine).read_text() == "years of work"
 
 
-def test_the_demo_runs_twice_in_one_place(tmp_path: Path) -> None:
+def test_the_demo_runs_twice_in_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coterie.demo.make_messages", lambda n: make_messages(n // 10))
     for _ in range(2):
         assert main(["demo", "-o", str(tmp_path / "demo")]) == 0
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [

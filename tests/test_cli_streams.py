@@ -12,7 +12,7 @@ from test_cli import texts, write_csv
 from coterie.cli import exits
 
 ROOT = Path(__file__).resolve().parents[1]
-FIT = f"{sys.executable} -m coterie fit reviews.csv --sweeps 2"
+FIT = f"{sys.executable} -m coterie fit reviews.csv --sweeps 2 --no-levels --embedder none"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
 full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 as_root = pytest.mark.skipif(

@@ -407,7 +407,7 @@ def test_what_cannot_be_explained(mixed: Clustering) -> None:
     refused(lambda: mixed.explain(62), "Row 62", "no word")
     refused(lambda: mixed.explain("zzz"), "no word")
     refused(lambda: mixed.explain(len(MIXED)), f"0 to {len(MIXED) - 1}")
-    refused(lambda: mixed.explain(1.5), "1.5")  # type: ignore[arg-type]
+    refused(lambda: mixed.explain(1.5), "1.5")
     assert mixed.explain(np.int64(3)) == mixed.explain(3)
     assert mixed.explain(-1) == mixed.explain(len(MIXED) - 1)
 

@@ -91,7 +91,7 @@ def test_the_model_is_counted_from_all_texts(found: tuple[Clustering, Any], tmp_
         np.testing.assert_array_equal(mine, theirs, err_msg=name)
     assert (groups.predict(TEXTS) == labels).mean() >= 0.999
     groups.save(tmp_path / "model")
-    assert coterie.load(tmp_path / "model").n_texts == N - 1  # type: ignore[union-attr]
+    assert coterie.load(tmp_path / "model").n_texts == N - 1
 
 
 def test_what_must_not_be_replaced(client: Any, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_sweeps_give_the_labels_of_one_machine(client: Any, urn: urns.Urn) -> No
                       return_inverse=True)[1].astype(np.int32)  # fmt: skip
     here = ShardedChain(COUNTS, urn, assigned(COUNTS, urn, start), options, Here(COUNTS, options))
     here.bounds = BOUNDS
-    here.engine.parts = [cut(COUNTS, *bound) for bound in BOUNDS]  # type: ignore[attr-defined]
+    here.engine.parts = [cut(COUNTS, *bound) for bound in BOUNDS]
     for sweep in range(1, 5):
         here.sweep(7, sweep)
     labels = np.concatenate([parcel.content for parcel in client.gather(there.labels)])

@@ -156,7 +156,7 @@ def fake_sentence_transformers(weights: Any = ((1.0, 2.0),)) -> types.ModuleType
         def state_dict(self) -> dict[str, Tensor]:
             return {"w": Tensor(weights)}
 
-    module.SentenceTransformer = SentenceTransformer  # type: ignore[attr-defined]
+    module.SentenceTransformer = SentenceTransformer
     return module
 
 
@@ -215,7 +215,7 @@ class TestOnnx:
         folder = folder_of(tmp_path / "onnx")
         (folder / "model.safetensors").rename(folder / "model.onnx")
         module = types.ModuleType("onnxruntime")
-        module.InferenceSession = Session  # type: ignore[attr-defined]
+        module.InferenceSession = Session
         monkeypatch.setitem(sys.modules, "onnxruntime", module)
         return folder
 

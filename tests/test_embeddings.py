@@ -217,7 +217,7 @@ class TestSources:
         assert read_vectors(write("w.txt", text), ["cat"])[1].tolist() == [[3, 4]]
 
     def test_a_vocabulary_in_an_array(self) -> None:
-        ids, _ = read_vectors(VECTORS, np.array(WORDS))  # type: ignore[arg-type]
+        ids, _ = read_vectors(VECTORS, np.array(WORDS))
         assert ids.tolist() == IDS
 
     def test_a_default_of_a_dict_is_no_vector(self) -> None:

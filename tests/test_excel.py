@@ -94,7 +94,7 @@ def test_the_sheet_that_is_named_is_read(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"The sheet 'Empty' of x\.xlsx has no rows"):
         readers.read(path, sheet="Empty")
     with pytest.raises(InvalidInput, match="sheet of cluster must be None, or a name"):
-        coterie.cluster(path, sheet=1)  # type: ignore[arg-type]
+        coterie.cluster(path, sheet=1)
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "folder", None])

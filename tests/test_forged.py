@@ -16,7 +16,7 @@ from safetensors.numpy import save
 from test_io import forge, refused
 
 import coterie
-from coterie import GPUDMM, GSDMM, TSDPMM, checkpoint, cluster
+from coterie import GPUDMM, GSDMM, TSDPMM, checkpoint, cluster, io
 from coterie.demo import make_corpus
 from coterie.errors import ModelFileError
 
@@ -223,8 +223,9 @@ class TestOddFiles:
 
 
 class TestWhatIsSavedIsLoaded:
-    def test_columns_with_very_many_names(self, tmp_path: Path) -> None:
-        names = [f"a rather long name of column {i}" for i in range(700_000)]
+    def test_columns_whose_names_are_longer_than_a_config_may_be(self, tmp_path: Path) -> None:
+        names = [f"a rather long name of column {i}" + " and so on" * 40 for i in range(40_000)]
+        assert sum(map(len, names)) > io.MAX_CONFIG_BYTES
         counts = np.zeros((2, len(names)), np.int8)
         counts[0, :2] = counts[1, 2:4] = 1
         X = pd.DataFrame(counts, columns=names)
@@ -235,7 +236,7 @@ class TestWhatIsSavedIsLoaded:
         assert (loaded.predict(X) == model.predict(X)).all()
 
     def test_settings_too_long_to_load_are_not_saved(self, tmp_path: Path) -> None:
-        stop_words = tuple(f"a_very_long_stop_word_{i}" for i in range(700_000))
+        stop_words = tuple(f"a_very_long_stop_word_{i}" + "x" * 400 for i in range(40_000))
         groups = cluster(TEXTS, min_df=1, tokenizer=coterie.Tokenizer(stop_words=stop_words))
         with pytest.raises(ModelFileError, match="shorter lists of stop words"):
             groups.save(tmp_path / "model")

@@ -257,6 +257,7 @@ def test_fit_in_parts(
         (["--by", "topic"], "--by does not work"),
         (["--per-group"], "--per-group does not work"),
         (["--checkpoint", "x"], "--checkpoint does not work"),
+        (["--sheet", "A"], "--sheet does not work"),
         (["--format", "csv"], "must be parquet"),
         (["-o", "out.csv"], "must be parquet"),
         (["--outliers", "own"], "needs all texts at once"),

@@ -148,7 +148,7 @@ def test_the_grid_ends_with_the_finest_level() -> None:
 def test_six_subjects_are_six_clusters(groups: coterie.Clustering) -> None:
     assert groups.n_clusters == 6
     assert coterie.metrics.ari([t.split()[0] for t in TEXTS], groups.labels) > 0.95
-    assert any("6, is the level of detail" in note for note in groups.notes)
+    assert any("6, is the most informative" in note for note in groups.notes)
     assert (groups.cluster_trust > 0.9).all()
     assert groups.table["trust"].to_numpy() == pytest.approx(groups.trust)
     assert groups.clusters["trust"].to_numpy() == pytest.approx(groups.cluster_trust)
@@ -159,7 +159,7 @@ def test_n_clusters_means_exactly_so_many(n: int) -> None:
     found = coterie.cluster(TEXTS, n_clusters=n, embedder=None)
     assert found.n_clusters == n == np.unique(found.labels).size
     assert found.model.frozen.size.sum() == len(TEXTS)
-    assert not any("level of detail" in note for note in found.notes)
+    assert not any("most informative" in note for note in found.notes)
 
 
 def test_more_clusters_than_can_be_told_apart() -> None:
@@ -244,7 +244,7 @@ def test_texts_outside_the_sample_get_the_trust_of_their_cluster(
 def test_seeds_stay_and_no_level_is_chosen() -> None:
     seeds = {"post": "parcel courier", "money": "refund bank"}
     found = coterie.cluster(TEXTS, seeds=seeds, embedder=None)
-    assert not any("level of detail" in note for note in found.notes)
+    assert not any("most informative" in note for note in found.notes)
     cut = found.at(4)
     assert cut.n_clusters == 4
     assert {"post", "money"} < set(cut.names)

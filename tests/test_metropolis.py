@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -153,7 +154,7 @@ DRAWS, THIN = 1500, 12  # a frozen proposal may be a bad one: steps are refused,
 @pytest.mark.parametrize("urn", TINY_URNS)
 def test_frequencies_are_the_posterior(urn, walk):
     exact = posterior(WALKS[walk].counts, TINY_URNS[urn])
-    seen = sum((frequencies(TINY_URNS[urn], WALKS[walk], key) for key in KEYS), Counter())
+    seen = sum((walked(urn, walk, key) for key in KEYS), Counter())
     assert all(exact.get(z, 0.0) > 0.0 for z in seen)
     assert fit(seen, exact) > LUCK
 
@@ -171,7 +172,7 @@ MISTAKES: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_another_posterior_is_refused(mistake):
     urn, wrong = MISTAKES[mistake]
-    seen = sum((frequencies(TINY_URNS[urn], WALKS["postings"], key) for key in KEYS), Counter())
+    seen = sum((walked(urn, "postings", key) for key in KEYS), Counter())
     assert fit(seen, posterior(NARROW, urns.changed(TINY_URNS[urn], **wrong))) < LUCK
 
 
@@ -202,6 +203,11 @@ def test_refreshed_proposals_are_biased():
     for z, p in posterior(counts, urn).items():
         exact[len(set(z))] += p
     assert fit(n_clusters, exact) < LUCK
+
+
+@cache
+def walked(urn: str, walk: str, key: int) -> Counter[tuple[int, ...]]:
+    return frequencies(TINY_URNS[urn], WALKS[walk], key)
 
 
 def frequencies(
@@ -289,7 +295,7 @@ def test_a_sweep_that_outgrows_its_slots_goes_on():
 
 def run_labels(name: str, n_sweeps: int, steps: int, refresh: int | None) -> list[int]:
     heaviest, urn = RUNS[name]
-    counts = random_corpus(150, 600, 150, 20140824, heaviest, topics=12)
+    counts = random_corpus(60, 600, 150, 20140824, heaviest, topics=12)
     labels = random_labels(counts.n_docs, 40, 1)
     state = state_room.from_labels(counts, urn, labels)
     handle = BACKEND.open(

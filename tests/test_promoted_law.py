@@ -53,7 +53,7 @@ TINY: dict[str, Start] = {
         TRIO, seeded(urns.process(1.5, TINY_BETA), abb=0.8, gh=0.5), (0, 2, 2), (1, 1, 1, 0, 1, 0)
     ),
 }
-DRAWS = 16_000
+DRAWS = 8_000
 
 
 @pytest.mark.parametrize("way", WAYS)

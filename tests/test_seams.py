@@ -101,8 +101,8 @@ class Elsewhere:
     def open(self, *given: Any) -> Any:
         chain = BACKEND.open(*given)
         chain.kind = "elsewhere"
-        chain.memory = dict  # type: ignore[method-assign]
-        chain.recall = lambda memory: not memory  # type: ignore[method-assign]
+        chain.memory = dict
+        chain.recall = lambda memory: not memory
         return chain
 
 

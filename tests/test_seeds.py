@@ -99,7 +99,7 @@ def test_repr() -> None:
 
 def test_seeds_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
-        seeds.read({"a": "x"}).names = ()  # type: ignore[misc]
+        seeds.read({"a": "x"}).names = ()
 
 
 # ---------------------------------------------------------------- confidence

@@ -32,15 +32,18 @@ def frequencies(
 ) -> Counter[tuple[int, ...]]:
     n_seeds = urn.seeds.weight.size
     now = from_labels(counts, urn, np.full(counts.n_docs, n_seeds, np.int32)).assignment
-    chain = BACKEND.open(counts, urn, now)
+    chain = BACKEND.open(counts, urn, now) if with_gibbs else None
     seen: Counter[tuple[int, ...]] = Counter()
     for sweep in range(1, n + 1):
-        if with_gibbs:
+        if chain is not None:
             chain.sweep(key, sweep)
-        found = split_merge(counts, urn, chain.assignment(), key, sweep, 9, 2)
+            now = chain.assignment()
+        found = split_merge(counts, urn, now, key, sweep, 9, 2)
         if found is not None:
-            chain.replace(found)
-        seen[first_seen(chain.assignment().labels, n_seeds)] += 1
+            now = found
+            if chain is not None:
+                chain.replace(now)
+        seen[first_seen(now.labels, n_seeds)] += 1
     return seen
 
 

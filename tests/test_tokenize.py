@@ -239,14 +239,14 @@ def test_one_at_a_time_is_as_in_bulk(texts):
 
 @given(texts=st.lists(anything, max_size=4))
 def test_small_chunks_change_nothing(texts):
-    from coterie.text import tokenize
+    from coterie.text import _scan
 
     whole = PLAIN.tokens(texts)
-    size, tokenize._CHUNK = tokenize._CHUNK, 7
+    size, _scan._CHUNK = _scan._CHUNK, 7
     try:
         assert PLAIN.tokens(texts) == whole
     finally:
-        tokenize._CHUNK = size
+        _scan._CHUNK = size
 
 
 @given(

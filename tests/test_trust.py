@@ -68,8 +68,8 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and 
 @needs_fork
 @pytest.mark.slow
 def test_kills() -> None:
-    found = kills.measure(14)
-    assert found["kills"] == 14
+    found = kills.measure(10)
+    assert found["kills"] == 10
     assert found["failures"] == []
     assert found["lost"] == found["changed"] == found["leftovers"] == 0
 

@@ -26,7 +26,7 @@ from coterie.state import State, from_labels, is_sound
 from coterie.urns import NO_CAP, Urn
 
 DRAW, MEAN = SamplerOptions("uncollapsed"), SamplerOptions("uncollapsed", phi="mean")
-STARTS, SWEEPS = 2000, 2
+STARTS, SWEEPS = 1500, 2
 CASES: dict[str, tuple[Counts, Urn]] = {
     "few shared words": (NARROW, URNS["finite"]),
     "many shared words": (BROAD, URNS["finite"]),

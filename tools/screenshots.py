@@ -7,11 +7,12 @@ nothing, the script says which one.
 
 import base64
 import io
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import chromium
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 WIDE, NARROW = 1200, 390
@@ -57,21 +58,12 @@ return a.height && b.height ? [a.top + scrollY, b.bottom + scrollY] : null;
 
 
 def open_browser(profile: str) -> Any:
-    """Chromium without a window."""
-    from selenium import webdriver
-
-    names = ("chromium", "chromium-browser", "google-chrome")
-    chromium = next(filter(None, map(shutil.which, names)), None)
-    driver = shutil.which("chromedriver")
-    if not chromium or not driver:
+    """Chromium without a window or scroll bars."""
+    paths = chromium.installed()
+    if paths is None:
         sys.exit("Install chromium and chromedriver to make screenshots.")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    quiet = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
-    size = (f"--window-size={WIDE},1000", "--hide-scrollbars", "--force-prefers-reduced-motion")
-    for argument in ("--headless=new", *quiet, *size, f"--user-data-dir={profile}"):
-        options.add_argument(argument)
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    still = ("--hide-scrollbars", "--force-prefers-reduced-motion")
+    return chromium.start(paths, *still, f"--user-data-dir={profile}", size=(WIDE, 1000))
 
 
 def photograph(browser: Any, page: Path, shot: Shot) -> bytes:

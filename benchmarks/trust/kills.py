@@ -219,7 +219,7 @@ class Fit:
             self.tables.append((self.first / str(seed) / "table.csv").read_text())
 
     def fit(self, out: Path, seed: int) -> None:
-        options = ("--sweeps", "3", "--alpha", "1", "--seed", seed, "--force")
+        options = ("--sweeps", "3", "--no-levels", "--alpha", "1", "--seed", seed, "--force")
         said = children.command("fit", self.source, "-o", out, *options)
         if said.code:
             raise RuntimeError(said.err)

@@ -79,7 +79,7 @@ def _race(case: str, folder: Path, source: Path, delay: float) -> list[dict[str,
 def _work(case: str, target: Path, source: Path, who: int) -> dict[str, Any]:
     """Write to the place: exit code, sentence, and where the result is by what was told."""
     if case in ("folder", "table"):
-        options = ["--sweeps", "3", "--seed", who, "--json"]
+        options = ["--sweeps", "3", "--no-levels", "--seed", who, "--json"]
         said = children.command("fit", source, "-o", target, *options)
         paths = json.loads(said.out)["paths"] if said.code in (0, ELSEWHERE) else {}
         return {"code": said.code, "said": said.err, "at": [*paths.values()]}

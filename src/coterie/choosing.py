@@ -1,7 +1,11 @@
-"""Which level `cluster()` returns: the number asked for, or the one that several runs agree on."""
+"""Which level `cluster()` returns: the number asked for, or the one that several runs agree on.
+
+`cap` is how many clusters the run may open before that.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +14,12 @@ import numpy as np
 from coterie import levels, sampler
 from coterie._sentence import Name, Sentence, counted, parameter
 from coterie.backends import get_backend
-from coterie.counts import Corpus
+from coterie.counts import Corpus, Counts
+from coterie.errors import InvalidInput
 from coterie.fitting import Fitted, Task
 from coterie.levels import Found
-from coterie.merging import MergeClusters
+from coterie.merging import MOST, MergeClusters
+from coterie.seeds import EncodedSeeds
 from coterie.splitting import SplitMerge
 from coterie.urns import changed
 
@@ -87,8 +93,8 @@ class Choice:
         others = [stop for stop in levels.stops(found.levels) if stop != n]
         also = f" Other good numbers: {', '.join(map(str, others))}." if others else ""
         return Sentence(
-            f"{levels.CHOSEN}, {n}, is the level of detail that says most on which"
-            f" {levels.OTHER_RUNS + 1} runs agree ({int(100 * agreement)}%).{also}"
+            f"{levels.CHOSEN}, {n}, is the most informative one on which {levels.OTHER_RUNS + 1} runs"
+            f" agree ({int(100 * agreement)}%).{also}"
             " For another number, use ",
             Name("n_clusters", "groups.at(n)", "N"),
             ".",
@@ -127,3 +133,44 @@ def _has_time(run: sampler.Run, task: Task) -> bool:
     """Whether more runs fit into the time that was allowed; together they take about as long again."""
     most = task.plan.max_time
     return most is None or 3.0 * float(run.trace["seconds"].sum()) < most
+
+
+def cap(counts: Counts, seeds: EncodedSeeds | None, exactly: int | None, most: int | None) -> int:
+    """The number of clusters that the run may open."""
+    for name, asked in (("n_clusters", exactly), ("max_clusters", most)):
+        if asked is None:
+            continue
+        if seeds is not None and asked < len(seeds.names):
+            raise InvalidInput(
+                parameter(name, "cluster")
+                + f" is {asked}, but there are {len(seeds.names)} seeds; allow at least as many clusters."
+            )
+    if exactly is None:
+        return default_cap(counts, seeds) if most is None else most
+    if most is not None and most < exactly:
+        raise InvalidInput(
+            parameter("n_clusters", "cluster")
+            + f" is {exactly}, more than the {most} of "
+            + parameter("max_clusters")
+            + "; leave one of them out."
+        )
+    room = counts.n_docs + (0 if seeds is None else len(seeds.names))
+    if exactly > room:
+        raise InvalidInput(
+            parameter("n_clusters", "cluster")
+            + f" is {exactly}, but there are only {counted(counts.n_docs, 'different text')} with words;"
+            " ask for fewer clusters."
+        )
+    if most is None:
+        most = max(default_cap(counts, seeds), min(2 * exactly, room))
+    return max(exactly, min(most, MOST))  # more clusters could not be joined again
+
+
+def default_cap(counts: Counts, seeds: EncodedSeeds | None = None) -> int:
+    """Clusters to allow: generous, since those not needed die out, yet bounded by the texts.
+
+    Seeds come on top.
+    """
+    n_docs = int(counts.weight.sum())
+    n_seeds = 0 if seeds is None else len(seeds.names)
+    return n_seeds + max(2, min(1000, round(8 * math.sqrt(n_docs)), n_docs))

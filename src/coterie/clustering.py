@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _records, io, keeping, metrics, naming, nesting, unusual
+from coterie import _records, in_words, io, keeping, metrics, naming, nesting, unusual
 from coterie._disk import write_atomically
 from coterie._sentence import counted
 from coterie.counts import Corpus
 from coterie.describing import most_typical
 from coterie.errors import InvalidInput
+from coterie.in_words import Explanation
 from coterie.keeping import Setting
-from coterie.levels import DOUBT, Level
+from coterie.levels import Level
 from coterie.locating import Embedding
 from coterie.model import Model
-from coterie.report.clean import printable
 from coterie.sampler import Stop
 from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
@@ -35,24 +35,6 @@ N_WORDS, N_EXAMPLES = 10, 3
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
-
-
-class Explanation(NamedTuple):
-    """Why a text is in its cluster and not in the second best one; the parts, in nats, add up."""
-
-    cluster: int
-    runner_up: int
-    words: list[tuple[str, float]]  # contribution of each known word, largest first
-    sizes: float  # contribution of the clusters' sizes and lengths
-    total: float  # log odds of the cluster against the runner-up
-    vector: float = 0.0  # contribution of the text's vector
-
-    def __str__(self) -> str:
-        """The explanation as a few lines of text."""
-        lines = [f"cluster {self.cluster} rather than {self.runner_up}: {self.total:+.2f} nats"]
-        lines += [f"  {value:+7.2f}  {printable(word)}" for word, value in self.words]
-        lines += [f"  {self.vector:+7.2f}  (meaning of the text as a whole)"] if self.vector else []
-        return "\n".join([*lines, f"  {self.sizes:+7.2f}  (sizes of the clusters)"])
 
 
 @dataclass(eq=False)
@@ -71,9 +53,7 @@ class Clustering(Uses):
     reason: str
     seconds: float
     corpus: Corpus = field(repr=False)
-    promoting: Any = field(
-        default=None, repr=False
-    )  # rows x words, sparse: which words promote others
+    promoting: Any = field(default=None, repr=False)  # rows x words, sparse: which promote others
     embedding: Embedding | None = field(default=None, repr=False)  # None: words only
     stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
     finest: Labels | None = field(default=None, repr=False)  # (rows,) the clusters before any cut
@@ -81,9 +61,7 @@ class Clustering(Uses):
     trust: Floats | None = field(default=None, repr=False)  # (rows,) how well several runs agree
     key: int = field(default=0, repr=False)  # of the run's random numbers
     outlier_share: float | None = field(default=None, repr=False)  # None: those clearly apart
-    apart: str = field(
-        default="", repr=False
-    )  # name of the cluster of all outliers, if there is one
+    apart: str = field(default="", repr=False)  # name of the cluster of all outliers, if any
     of_sample: bool = field(default=False, repr=False)  # the rows are a sample of those fitted
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
@@ -295,25 +273,7 @@ class Clustering(Uses):
 
     def explain(self, row: int | str) -> Explanation:
         """Explain which words put a row (by number) or a new text into its cluster."""
-        if isinstance(row, str):
-            text, what = row, "The text"
-        elif not isinstance(row, int | np.integer) or not -len(self.rows) <= row < len(self.rows):
-            raise InvalidInput(
-                f"There is no row {row}. Rows are numbered 0 to {len(self.rows) - 1}."
-            )
-        else:
-            text, what = self.rows.texts[row], f"Row {row}"
-        counts = self.encode([text]).counts
-        if counts.n_docs == 0:
-            raise InvalidInput(
-                f"{what} has no word the model knows, so there is nothing to explain."
-            )
-        best, second, per_word, sizes, vector = self.model.explain(counts)
-        ids = counts.word[np.argsort(-np.abs(per_word), kind="stable")]
-        values = per_word[np.argsort(-np.abs(per_word), kind="stable")]
-        words = [(self.vectorizer.words[w], float(v)) for w, v in zip(ids, values, strict=True)]
-        total = float(per_word.sum()) + sizes + vector
-        return Explanation(best, second, words, sizes, total, vector)
+        return in_words.explain(self, row)
 
     def encode(self, texts: list[str]) -> Corpus:
         """New texts as the model knows them: words, and vectors if it has any."""
@@ -380,29 +340,7 @@ class Clustering(Uses):
 
     def summary(self) -> str:
         """Describe the result in a few sentences."""
-        empty = int((self.labels < 0).sum())
-        found = counted(self.n_clusters - self.n_missing, "cluster")
-        said = f"{counted(self.n_texts, 'text')} in {found}"
-        said += f" ({empty:,} without words)" if empty else ""
-        said += f", and {counted(self.n_missing, 'seed')} without texts" if self.n_missing else ""
-        odd = int(self.outliers.sum())
-        biggest = self.model.frozen.size[:1].sum() / max(int(self.model.frozen.size.sum()), 1)
-        chosen = "; ".join(s.sentence for s in self.settings)
-        lines = [
-            f"{said}; the largest cluster holds {biggest:.0%} of them, and {odd:,} fit nowhere.",
-            *self.notes,
-            f"Chosen: {chosen}.",
-        ]
-        sure = self.cluster_trust
-        if (sure >= 0.0).any():
-            trusted = f"{int((sure >= DOUBT).sum())} of {counted(self.n_clusters, 'cluster')}"
-            lines.append(
-                f"Several runs agree on {trusted}; doubt those whose trust is below {DOUBT}."
-            )
-        lines.append(
-            "For fewer or more clusters, use at(n), or n_clusters=n when you cluster the texts again."
-        )
-        return "\n".join(str(printable(line)) for line in lines)
+        return in_words.summary(self)
 
     def __repr__(self) -> str:
         """Describe the result in one line."""

@@ -32,16 +32,9 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 RUNS, SWEEPS = 5, 20  # to split a cluster
-_STATE = (
-    "model",
-    "labels",
-    "vectorizer",
-    "corpus",
-    "trust",
-    "agreement",
-    "given_names",
-    "edits",
-    "apart",
+_STATE = (  # what an edit changes
+    *("model", "labels", "vectorizer", "corpus", "trust", "agreement"),
+    *("given_names", "edits", "apart"),
 )
 
 
@@ -50,10 +43,8 @@ def rename(groups: Clustering, cluster: int, name: str) -> None:
     """Give a cluster another name."""
     _need_cluster(groups, cluster)
     names = list(groups.names)
-    old, names[cluster] = (
-        names[cluster],
-        _checked_name(name, names[:cluster] + names[cluster + 1 :]),
-    )
+    old, others = names[cluster], names[:cluster] + names[cluster + 1 :]
+    names[cluster] = _checked_name(name, others)
     apart = names[cluster] if groups.apart == old else groups.apart
     _change(groups, f"renamed {cluster} to {name!r}", given_names=names, apart=apart)
 
@@ -290,7 +281,7 @@ def _known_words(groups: Clustering, words: Any) -> Ints:
     if missing:
         raise InvalidInput(
             f"The model does not know {counted(len(missing), 'of the words', 'of the words')}:"
-            f" {', '.join(missing[:5])}. Names of words are as in groups.top_words()."
+            f" {', '.join(missing[:5])}. Write words as groups.top_words() shows them."
         )
     return np.array(found, np.int64)
 

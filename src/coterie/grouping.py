@@ -6,7 +6,6 @@ that labels, probabilities and `predict` agree.
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -15,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coterie import _allowed, editing, explaining, fitting, urns
+from coterie import _allowed, editing, expecting, explaining, fitting, urns
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._habits import pointing
 from coterie._records import recorded
-from coterie._sentence import Name, Sentence, counted, parameter
+from coterie._sentence import counted, parameter
 from coterie.backends import SamplerOptions, backend_names, get_backend, sampler_names
-from coterie.choosing import Choice
+from coterie.choosing import Choice, cap
 from coterie.clustering import ADDED, Clustering
-from coterie.counts import Corpus, Counts
+from coterie.counts import Corpus
 from coterie.embedders import Embedder, resolve
 from coterie.errors import InvalidInput, concerning
 from coterie.frozen import promoting_words
 from coterie.locating import Embedding
-from coterie.merging import MOST, MergeClusters
+from coterie.merging import MergeClusters
 from coterie.sampler import Event
-from coterie.seeds import EncodedSeeds, Seeds, read
+from coterie.seeds import EncodedSeeds
 from coterie.splitting import SplitMerge
 from coterie.text import readers, stopping
 from coterie.text.vectorize import Vectorizer
@@ -57,7 +56,6 @@ ALLOWED: dict[str, Rule] = {
     "header": either(nothing, _allowed.flag),
     "sheet": either(nothing, _allowed.name),
 }
-SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
 MERGE_AFTER = (10, 20, 30)  # sweeps after which clusters are merged while the joint rises
@@ -137,10 +135,10 @@ def cluster(
     seed_weight : float, dict or list
         Confidence in the seeds, as a number of pseudo-texts: one for all, by name or in order.
     n_clusters : int
-        Exactly so many clusters. By default it is found: the most telling level of detail on which
+        Exactly this many clusters. By default the number is found: the most informative one on which
         several runs agree. `groups.levels` has the others, and `groups.at(12)` gives 12 clusters.
     max_clusters : int
-        At most so many clusters. By default it follows from the number of texts.
+        At most this many clusters. By default it follows from the number of texts.
     levels : bool
         Compare several runs, to choose the number of clusters and to say how far each can be trusted.
         Without it, the clusters of a single run are returned, which takes less time.
@@ -187,7 +185,7 @@ def cluster(
     n_jobs : int
         Number of threads. The clusters do not depend on it.
     max_time : float
-        Stop after so many seconds, with what was found by then.
+        Stop after this many seconds, with what was found by then.
     checkpoint : path
         A file to save the progress to. If it is already there, the run continues from it.
     callbacks : list of callables
@@ -207,7 +205,8 @@ def cluster(
     given = dict(locals())
     _allowed.check("cluster", ALLOWED, {name: given[name] for name in ALLOWED})
     estimator = _estimator(given)
-    topics = _topics(estimator, seeds, seed_weight)  # a mistake in them shows before a file is read
+    # mistakes in seeds, embedder or stop words show before a file is read
+    topics = expecting.topics_of(estimator, seeds, seed_weight)
     source = _embedder(estimator, model is None)
     stop_words = stopping.asked(stop_words)
     enter = on_stage or (lambda stage: None)
@@ -218,33 +217,19 @@ def cluster(
     if source is not None:
         embedding, vectors = Embedding.of_texts(source, rows.texts)
         enter("words")
-    vectorizer, corpus, notes = Vectorizer.learn(
-        rows.texts,
-        tokenizer,
-        language,
-        min_df,
-        max_df,
-        estimator.tie_duplicates,
-        vectors,
-        stop_words,
-    )
+    how = (tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors, stop_words)
+    vectorizer, corpus, notes = Vectorizer.learn(rows.texts, *how)
     if source is None and _is_auto(embedder) and model is None:
         notes.append(f"Words only: the sampler {sampler!r} cannot use vectors of the texts.")
-    if rows.n_missing:
-        notes.append(f"{counted(rows.n_missing, 'row')} without text: cluster -1.")
-    names = rows.names_for(ADDED)
-    if names != list(ADDED):
-        notes.append(f"Your table has such columns already, so ours are called {', '.join(names)}.")
+    notes += _about_rows(rows)
     known = None
     if topics is not None:
         if model is None:
-            repeat = default_repeat(float(estimator._beta(corpus.counts).sum()))
-            topics = read(seeds, repeat=repeat, weight=seed_weight, owner=SEEDS)
-        with concerning("seeds"):
-            known = topics.encode(vectorizer.words, vectorizer.cut, cut_all=vectorizer.cut_all)
+            topics = expecting.repeated(seeds, seed_weight, estimator._beta(corpus.counts))
+        known = expecting.encoded(topics, vectorizer)
         notes += [*topics.notes, *explaining.about_seeds(known)]
     if model is None:
-        estimator.n_clusters = _cap(corpus.counts, known, n_clusters, max_clusters)
+        estimator.n_clusters = cap(corpus.counts, known, n_clusters, max_clusters)
     task = _task(estimator, corpus, vectorizer.words, known, model is None)
     enter("sampling")
     chosen = Choice(n_clusters, levels and model is None, n_jobs, lambda: enter("levels"))
@@ -258,31 +243,50 @@ def cluster(
     if n_clusters is None:
         notes += explaining.about_cap(chosen.n_finest or fitted.model.n_clusters, task)
     notes += [*chosen.notes, *explaining.about_convergence(fitted.run, int(estimator.n_sweeps))]
-    promotes = fitted.run.urn.relations.promotion
     groups = Clustering(
         rows=rows,
         vectorizer=vectorizer,
-        model=replace(fitted.model, mean=None if embedding is None else embedding.mean),
-        labels=corpus.per_row(fitted.labels, -1),
-        trace=fitted.run.trace,
         notes=[*rows.notes, *notes],
         settings=explaining.settings_of(
             estimator, fitted.run, task, source, model is None, n_clusters
         ),
-        agreement=fitted.agreement,
-        converged=fitted.run.converged,
-        reason=fitted.run.reason,
-        stop=fitted.run.stop,
         seconds=time.perf_counter() - began,
-        corpus=corpus,
-        embedding=embedding,
-        promoting=promoting_words(corpus, fitted.flag) if promotes else None,
         outlier_share=None if isinstance(outliers, str) else float(outliers),
+        **_found(corpus, embedding, fitted),
         **chosen.kept(corpus, fitted),
     )
     if outliers == "own":
         editing.set_apart(groups)
     return groups
+
+
+def _about_rows(rows: readers.Rows) -> list[str]:
+    """Notes about rows without text, and about columns that are called like ours."""
+    notes = []
+    if rows.n_missing:
+        notes.append(f"{counted(rows.n_missing, 'row')} without text: cluster -1.")
+    names = rows.names_for(ADDED)
+    if names != list(ADDED):
+        notes.append(f"Your table has such columns already, so ours are called {', '.join(names)}.")
+    return notes
+
+
+def _found(corpus: Corpus, embedding: Embedding | None, fitted: fitting.Fitted) -> dict[str, Any]:
+    """What the run found, as arguments of `Clustering`."""
+    run = fitted.run
+    promotes = run.urn.relations.promotion
+    return {
+        "model": replace(fitted.model, mean=None if embedding is None else embedding.mean),
+        "labels": corpus.per_row(fitted.labels, -1),
+        "trace": run.trace,
+        "agreement": fitted.agreement,
+        "converged": run.converged,
+        "reason": run.reason,
+        "stop": run.stop,
+        "corpus": corpus,
+        "embedding": embedding,
+        "promoting": promoting_words(corpus, fitted.flag) if promotes else None,
+    }
 
 
 def _estimator(given: dict[str, Any]) -> Any:
@@ -343,80 +347,6 @@ def _check_undecided(given: dict[str, Any], name: str) -> None:
                 parameter(option, "cluster")
                 + f" has no effect with a model; set it there, as in model={name}({option}=...)."
             )
-
-
-def _topics(estimator: Any, seeds: Any, seed_weight: Any) -> Seeds | None:
-    """The topics that were given, to `cluster()` or to the model."""
-    if getattr(estimator, "seeds", None) is not None:
-        owner = f"seeds of {type(estimator).__name__}"
-        with concerning("seeds"):
-            return read(
-                estimator.seeds,
-                repeat=estimator.seed_repeat,
-                weight=estimator.seed_weight,
-                owner=owner,
-            )
-    if seeds is not None:
-        with concerning("seeds"):
-            return read(seeds, weight=seed_weight, owner=SEEDS)
-    if not (isinstance(seed_weight, int | float) and seed_weight == 1.0):
-        raise InvalidInput(
-            parameter("seed_weight", "cluster")
-            + " weighs seeds, but there are none; pass "
-            + Sentence(Name("seeds", "seeds=", ""))
-            + " too."
-        )
-    return None
-
-
-def default_cap(counts: Counts, seeds: EncodedSeeds | None = None) -> int:
-    """Clusters to allow: generous, since those not needed die out, yet bounded by the texts.
-
-    Seeds come on top.
-    """
-    n_docs = int(counts.weight.sum())
-    n_seeds = 0 if seeds is None else len(seeds.names)
-    return n_seeds + max(2, min(1000, round(8 * math.sqrt(n_docs)), n_docs))
-
-
-def default_repeat(pseudo_words: float) -> int:
-    """How often the words of a seed's list count: ten times, as in the TSDPMM paper, or fewer.
-
-    A seed of five words should hold a tenth of the pseudo-words that every cluster has: a larger one
-    would keep out texts that share some of its words, but not all.
-    """
-    return max(1, min(10, round(0.1 * pseudo_words / 5)))
-
-
-def _cap(counts: Counts, seeds: EncodedSeeds | None, exactly: int | None, most: int | None) -> int:
-    """The number of clusters that the run may open."""
-    for name, asked in (("n_clusters", exactly), ("max_clusters", most)):
-        if asked is None:
-            continue
-        if seeds is not None and asked < len(seeds.names):
-            raise InvalidInput(
-                parameter(name, "cluster")
-                + f" is {asked}, but there are {len(seeds.names)} seeds; allow at least as many clusters."
-            )
-    if exactly is None:
-        return default_cap(counts, seeds) if most is None else most
-    if most is not None and most < exactly:
-        raise InvalidInput(
-            parameter("n_clusters", "cluster")
-            + f" is {exactly}, more than the {most} of "
-            + parameter("max_clusters")
-            + "; leave one of them out."
-        )
-    room = counts.n_docs + (0 if seeds is None else len(seeds.names))
-    if exactly > room:
-        raise InvalidInput(
-            parameter("n_clusters", "cluster")
-            + f" is {exactly}, but there are only {counted(counts.n_docs, 'different text')} with words;"
-            " ask for fewer clusters."
-        )
-    if most is None:
-        most = max(default_cap(counts, seeds), min(2 * exactly, room))
-    return max(exactly, min(most, MOST))  # more clusters could not be joined again
 
 
 def _task(

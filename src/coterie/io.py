@@ -25,18 +25,15 @@ import numpy.typing as npt
 from coterie import _disk
 from coterie._disk import NotReadable, read_regular
 from coterie._memory import allowed_memory
-from coterie._pack import (
+from coterie._pack import damaged, model_arrays, read_model, urn_numbers
+from coterie._pack_rows import (
     corpus_arrays,
-    damaged,
-    model_arrays,
     names_array,
     promoting_arrays,
     read_corpus,
-    read_model,
     read_names,
     read_promoting,
     read_rows,
-    urn_numbers,
 )
 from coterie._version import __version__
 from coterie.counts import Corpus

@@ -8,24 +8,21 @@ without words) is treated like any other label: leave those rows out if they sho
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from coterie._sparse import as_csr
+from coterie._cooccurrence import ReferenceCounts, Word, counter
 from coterie.errors import InvalidInput
 
 Average = Literal["arithmetic", "geometric", "min", "max"]
 Labels = Sequence[Hashable] | npt.NDArray[Any]
 Codes = npt.NDArray[np.int64]
-Word = str | int
 
 _AVERAGES = ("arithmetic", "geometric", "min", "max")
-_BITS = 63  # words of a cluster that are counted together, a bit each
 _MEASURES = ("pmi", "npmi")
 
 
@@ -185,21 +182,6 @@ def perplexity(log_likelihood: npt.ArrayLike, n_words: npt.ArrayLike) -> float:
         return math.inf
 
 
-class ReferenceCounts(NamedTuple):
-    """Numbers of documents of a reference corpus in which words occur, alone and together.
-
-    Made by `reference_counts`, or by you from counts over a larger corpus.
-
-    n_docs : documents with at least one word
-    doc_freq : word (or word id) -> documents that contain it
-    pair_freq : (word, word), in either order -> documents that contain both; missing pairs count 0
-    """
-
-    n_docs: int
-    doc_freq: Mapping[Word, int]
-    pair_freq: Mapping[tuple[Word, Word], int]
-
-
 class Coherence(NamedTuple):
     """The result of `coherence`.
 
@@ -255,7 +237,7 @@ def coherence(
             "top_words of coherence is empty. Pass the top words of at least one cluster."
         )
 
-    count = _counter(reference, vocabulary, "reference of coherence")
+    count = counter(reference, vocabulary, "reference of coherence")
     values, coverage = [], []
     for words in top_words:
         _check_cluster(words)
@@ -283,7 +265,7 @@ def reference_counts(
     >>> reference_counts(np.array([[1, 2, 0], [1, 1, 0], [0, 1, 3]]), [0, 1]).pair_freq
     {(0, 1): 2}
     """
-    return _counter(X, vocabulary, "X of reference_counts")(list(dict.fromkeys(words)))
+    return counter(X, vocabulary, "X of reference_counts")(list(dict.fromkeys(words)))
 
 
 def _both(labels_true: Labels, labels_pred: Labels, owner: str) -> tuple[Codes, Codes]:
@@ -342,90 +324,6 @@ def _check_cluster(words: Sequence[Word]) -> None:
         )
     if len(set(words)) != len(words):
         raise InvalidInput(f"top_words of coherence contains a word twice in {list(words)!r:.60}.")
-
-
-def _counter(
-    reference: Any, vocabulary: Sequence[str] | None, what: str
-) -> Callable[[Sequence[Word]], ReferenceCounts]:
-    """Check the reference, and return a function that counts words in it."""
-    if isinstance(reference, ReferenceCounts):
-        if reference.n_docs < 1:
-            raise InvalidInput(f"{what} must count at least one document, got {reference.n_docs}.")
-        return lambda words: reference
-    if not (sp.issparse(reference) or (isinstance(reference, np.ndarray) and reference.ndim == 2)):
-        raise InvalidInput(
-            f"{what} must be a matrix of documents x words, got {type(reference).__name__}."
-        )
-    if sp.issparse(reference):
-        reference = as_csr(reference, what).copy()  # the comparison sorts the indices in place
-    n_columns = reference.shape[1]
-    if vocabulary is not None and len(vocabulary) != n_columns:
-        raise InvalidInput(
-            f"{what} has {n_columns} columns, but vocabulary has {len(vocabulary)} words."
-        )
-    place = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
-    present = sp.csc_array(reference != 0, dtype=np.int32)
-    n_docs = len(np.unique(present.indices))  # documents without words do not count
-    if n_docs == 0:
-        raise InvalidInput(f"{what} contains no words.")
-
-    ptr, held, mark = present.indptr, present.indices, np.zeros(present.shape[0], np.uint64)
-
-    def count(words: Sequence[Word]) -> ReferenceCounts:
-        columns = {word: _column(word, place, n_columns, what) for word in words}
-        places = {word: column for word, column in columns.items() if column is not None}
-        known = list(places)
-        if len(known) <= _BITS:
-            rows = [held[ptr[column] : ptr[column + 1]] for column in places.values()]
-            pair_freq = _pairs(rows, mark)
-            return ReferenceCounts(
-                n_docs=n_docs,
-                doc_freq={word: rows[i].size for i, word in enumerate(known)},
-                pair_freq={(known[i], known[j]): n for (i, j), n in pair_freq.items()},
-            )
-        chosen = present[:, list(places.values())]
-        pairs = sp.coo_array(sp.triu(chosen.T @ chosen, k=1))
-        return ReferenceCounts(
-            n_docs=n_docs,
-            doc_freq=dict(zip(known, chosen.sum(axis=0).tolist(), strict=True)),
-            pair_freq={
-                (known[i], known[j]): int(n)
-                for i, j, n in zip(*pairs.coords, pairs.data, strict=True)
-            },
-        )
-
-    return count
-
-
-def _pairs(
-    rows: Sequence[npt.NDArray[Any]], mark: npt.NDArray[np.uint64]
-) -> dict[tuple[int, int], int]:
-    """In how many documents two words occur together; `mark` is scratch, 0 before and after."""
-    found = {}
-    for j, own in enumerate(rows):
-        seen = mark[own]
-        for i in range(j):
-            n = int(np.count_nonzero(seen & np.uint64(1 << i)))
-            if n:
-                found[i, j] = n
-        mark[own] |= np.uint64(1 << j)
-    for own in rows:
-        mark[own] = 0
-    return found
-
-
-def _column(word: Word, place: Mapping[str, int] | None, n_columns: int, what: str) -> int | None:
-    """The column of a word (or id) in the reference; None if it is not in it."""
-    if isinstance(word, str):
-        if place is None:
-            raise InvalidInput(
-                f"{what} is a matrix without column names, so the word {word!r} cannot be found. Also "
-                "pass vocabulary= (the words in column order)."
-            )
-        return place.get(word)
-    if not 0 <= word < n_columns:
-        raise InvalidInput(f"{what} has {n_columns} columns, so there is no word number {word}.")
-    return int(word)
 
 
 def _pair_values(

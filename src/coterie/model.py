@@ -198,14 +198,7 @@ class Model:
 
     def best_probability(self, counts: Counts, n_jobs: int | None = None) -> Floats:
         """p(cluster | document) of the most probable cluster of each document."""
-        out = np.empty(counts.n_docs)
-
-        def take(rows: Ints, scores: Floats) -> None:
-            best = scores.max(axis=1, keepdims=True)  # exp(best - logsumexp), in fewer passes
-            out[rows] = 1.0 / np.exp(scores - best).sum(axis=1)
-
-        self._for_chunks(counts, None, False, n_jobs, take)
-        return out
+        return self.best(counts, n_jobs)[1]
 
     def best(self, counts: Counts, n_jobs: int | None = None) -> tuple[Ints, Floats]:
         """The most probable cluster of each document and its probability, in one pass."""
@@ -214,6 +207,7 @@ class Model:
         def take(rows: Ints, scores: Floats) -> None:
             at = scores.argmax(axis=1)
             best = scores[np.arange(rows.size), at][:, None]
+            # exp(best - logsumexp), in fewer passes
             cluster[rows], probability[rows] = at, 1.0 / np.exp(scores - best).sum(axis=1)
 
         self._for_chunks(counts, None, False, n_jobs, take)

@@ -9,12 +9,40 @@ from typing import Annotated
 import typer
 
 from coterie.cli import ABOUT, COMMANDS
+from coterie.cli.fit_options import (
+    Alpha,
+    Beta,
+    By,
+    Checkpoint,
+    Embedder,
+    Id,
+    Kappa,
+    Language,
+    Levels,
+    MaxClusters,
+    MaxDf,
+    MaxTime,
+    MinDf,
+    ModelFolder,
+    NClusters,
+    Out,
+    Outliers,
+    OutOfCore,
+    Over,
+    PerGroup,
+    ReportPage,
+    Seed,
+    Seeds,
+    SeedWeight,
+    StopWords,
+    Sweeps,
+    TableFormat,
+)
 from coterie.cli.options import (
     Debug,
     Encoding,
     Files,
     Force,
-    Format,
     Header,
     Json,
     Model,
@@ -69,178 +97,37 @@ def first_page(
 def fit(
     files: Files,
     text: Text = None,
-    id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="COLUMN", help="The column that identifies the rows."),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="OUT",
-            help="A folder for the table, clusters.csv, report.html and model/. If OUT ends in .csv,"
-            " .tsv, .xlsx, .jsonl or .parquet, only the table is written, to that file; - writes it to"
-            " standard output. Default: the name of FILE with .coterie, in the current folder.",
-        ),
-    ] = None,
-    seeds: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="TOPICS",
-            help="Topics you expect: a yaml, json or csv file with names and words, or the folder of an"
-            " earlier `coterie fit` to continue from its clusters.",
-        ),
-    ] = None,
-    seed_weight: Annotated[
-        float | None,
-        typer.Option(
-            metavar="N",
-            help="How strongly a seed counts: as much as N texts. Default: 1.",
-        ),
-    ] = None,
-    n_clusters: Annotated[
-        int | None,
-        typer.Option(
-            "--clusters",
-            "--n-clusters",
-            metavar="N",
-            help="Exactly this many clusters. By default, a number is found on which several runs agree.",
-        ),
-    ] = None,
-    max_clusters: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="At most this many clusters."),
-    ] = None,
-    outliers: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW",
-            help="flag: mark texts that are clearly apart from all others; own: also give them a cluster"
-            " of their own; 0.03: mark the 3% most unusual ones.",
-        ),
-    ] = "flag",
-    levels: Annotated[
-        bool,
-        typer.Option(
-            help="Compare several runs, to choose the number of clusters and to rate each cluster."
-            " --no-levels is faster."
-        ),
-    ] = True,
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="Larger values start new clusters more easily. Default: 0.1."),
-    ] = None,
-    beta: Annotated[
-        float | None,
-        typer.Option(
-            help="Larger values give fewer, broader clusters. By default it suits your texts."
-        ),
-    ] = None,
-    sweeps: Annotated[
-        int | None, typer.Option(help="Maximum number of passes over the texts. Default: 40.")
-    ] = None,
-    embedder: Annotated[
-        str,
-        typer.Option(
-            help="Vectors to use beside the words: auto (installed with coterie), none, a model2vec"
-            " folder, a file of word vectors, or sentence-transformers:NAME."
-        ),
-    ] = "auto",
-    kappa: Annotated[
-        float | None,
-        typer.Option(help="How much the vectors count. By default it is learned from your texts."),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Save the progress here, and continue from it if it exists."
-        ),
-    ] = None,
-    language: Annotated[
-        str,
-        typer.Option(
-            help="Language of the stop words, such as en or de; auto detects it, none turns it off."
-        ),
-    ] = "auto",
-    stop_words: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE",
-            help="Words to leave out: a file with one word per line, auto (articles, pronouns and the"
-            " like of the language) or none.",
-        ),
-    ] = "auto",
-    min_df: Annotated[
-        str,
-        typer.Option(
-            metavar="N",
-            help="Ignore words that occur in fewer texts: a number (5) or a share (0.001).",
-        ),
-    ] = "auto",
-    max_df: Annotated[
-        str,
-        typer.Option(
-            metavar="N",
-            help="Ignore words that occur in more texts: a number (900) or a share (0.5).",
-        ),
-    ] = "auto",
+    id: Id = None,
+    out: Out = None,
+    seeds: Seeds = None,
+    seed_weight: SeedWeight = None,
+    n_clusters: NClusters = None,
+    max_clusters: MaxClusters = None,
+    outliers: Outliers = "flag",
+    levels: Levels = True,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    sweeps: Sweeps = None,
+    embedder: Embedder = "auto",
+    kappa: Kappa = None,
+    checkpoint: Checkpoint = None,
+    language: Language = "auto",
+    stop_words: StopWords = "auto",
+    min_df: MinDf = "auto",
+    max_df: MaxDf = "auto",
     encoding: Encoding = None,
     header: Header = None,
     sheet: Sheet = None,
-    seed: Annotated[
-        int, typer.Option(help="Random seed; the same seed gives the same clusters.")
-    ] = 0,
-    max_time: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Stop sampling after this time and keep the clusters found so far.",
-        ),
-    ] = None,
-    format: Annotated[
-        Format | None,
-        typer.Option("--format", help="File type of the table. Default: that of OUT or FILE."),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            metavar="COLUMN",
-            help="Compare the groups between the values of a column, such as a channel. May be repeated.",
-        ),
-    ] = None,
-    over: Annotated[
-        str | None,
-        typer.Option(
-            "--over",
-            metavar="COLUMN",
-            help="Show the groups over time, by a column with dates, and what is new, growing or gone.",
-        ),
-    ] = None,
+    seed: Seed = 0,
+    max_time: MaxTime = None,
+    format: TableFormat = None,
+    by: By = None,
+    over: Over = None,
     show: Show = None,
-    per_group: Annotated[
-        bool,
-        typer.Option(
-            "--per-group",
-            help="Also write the rows of each group to a file of their own, in OUT/groups; in an .xlsx"
-            " file, to a sheet.",
-        ),
-    ] = False,
-    out_of_core: Annotated[
-        bool,
-        typer.Option(
-            "--out-of-core",
-            help="Read FILE in parts, so that it need not fit into memory: the clusters are found in a"
-            " sample, and then counted over all texts. Used by default if FILE is too large.",
-        ),
-    ] = False,
-    model: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Save the model here instead of in OUT.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(metavar="PAGE", help="Write the report here instead of in OUT.")
-    ] = None,
+    per_group: PerGroup = False,
+    out_of_core: OutOfCore = False,
+    model: ModelFolder = None,
+    report: ReportPage = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,

@@ -13,13 +13,8 @@ if TYPE_CHECKING:
     from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
 
-ABOUT_FILES = (
-    "text",
-    "id",
-    "encoding",
-    "header",
-    "sheet",
-)  # what `cluster` passes on to the reader
+# what `cluster` passes on to the reader
+ABOUT_FILES = ("text", "id", "encoding", "header", "sheet")
 FILES = re.compile(r"(by|over|changes)_[^/]*\.csv")
 _bad = re.compile(r"[^\w.+-]+")
 

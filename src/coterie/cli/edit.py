@@ -173,5 +173,5 @@ def _number(option: str, given: str) -> int:
         return int(given)
     except ValueError:
         raise InvalidInput(
-            f"{option} takes numbers of clusters, but {given.strip()!r} is none."
+            f"{option} takes numbers of clusters, but {given.strip()!r} is not one."
         ) from None

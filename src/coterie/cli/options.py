@@ -67,7 +67,7 @@ Show = Annotated[
         "--show",
         metavar="COLUMN",
         help="Show this column of your table beside each text of the report, or several: id,channel."
-        " Nothing of other columns is in the page.",
+        " Other columns are not in the page.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

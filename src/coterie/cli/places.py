@@ -177,7 +177,7 @@ def check_apart(outputs: dict[str, Place]) -> None:
                 )
             if at in real.parents or real in at.parents:
                 raise InvalidInput(
-                    f"The paths of {other} and {option} are inside one another. Choose separate paths."
+                    f"One of the paths of {other} and {option} is inside the other. Choose separate paths."
                 )
         seen.append((option, real))
 

@@ -117,7 +117,7 @@ def _checked_mean(mean: Any, n_dimensions: int) -> npt.NDArray[np.float64]:
         raise InvalidInput(
             Sentence(
                 parameter("embeddings"),
-                f" has {n_dimensions} numbers per row, and the mean of the corpus is of {of}; use the"
+                f" has {n_dimensions} numbers per row, but the mean of the corpus has {of}; use the"
                 " embedder that the model was fitted with.",
             )
         )

@@ -96,7 +96,7 @@ def _pick(arrays: dict[str, _Array], name: str) -> tuple[str, str]:
     if of_words.shape[0] != of_vectors.shape[0]:
         raise InvalidInput(
             f"{name} contains {of_words.shape[0]} words and {of_vectors.shape[0]} vectors. There must be"
-            " one vector a word."
+            " one vector per word."
         )
     return words[0], vectors[0]
 

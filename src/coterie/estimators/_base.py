@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,45 +20,19 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from coterie import _allowed, _rng, fitting, io, locating, metrics, sampler, urns
-from coterie._allowed import Rule, either, flag, nothing, number, one_of, whole
-from coterie._arrays import plain
-from coterie._sentence import counted, parameter
-from coterie.backends import backend_names, sampler_names, threads
+from coterie import _allowed, fitting, io, metrics, urns
+from coterie._allowed import Rule, number, one_of, whole
+from coterie._sentence import parameter
+from coterie.backends import threads
 from coterie.backends.base import SamplerOptions
 from coterie.counts import Corpus, Counts
 from coterie.describing import most_typical
 from coterie.errors import InvalidInput, concerning
-from coterie.estimators import _prior_knowledge, _read, _saving
-from coterie.frozen import LeaveOut, flags_of, promoting_words
+from coterie.estimators import _prior_knowledge, _read, _saving, _values
+from coterie.frozen import promoting_words
 from coterie.seeds import EncodedSeeds
-from coterie.splitting import SplitMerge
 from coterie.start import Named
 from coterie.urns import Urn
-
-MIN_BETA, MAX_BETA = 1e-100, 1e9  # outside this range, 1 + n / beta loses precision in float64
-
-LOCATION: dict[str, Rule] = {
-    "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
-    "split_merge": _allowed.flag,
-}
-COMMON: dict[str, Rule] = {
-    "beta": either(one_of("auto"), _allowed.per_word(MIN_BETA, MAX_BETA)),
-    "n_sweeps": whole(1),
-    "sampler": one_of("auto", *sampler_names()),
-    "block_size": either(nothing, whole(1)),
-    "backend": one_of("auto", *backend_names()),
-    "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
-    "tol": either(nothing, number(0.0, inclusive=False)),
-    "max_time": either(nothing, number(0.0, inclusive=False)),
-    "scan": one_of("given", "random"),
-    "burstiness": flag,
-    "tie_duplicates": flag,
-    "random_state": either(nothing, _allowed.seed),
-    "callbacks": either(nothing, _allowed.callables),
-    "checkpoint": either(nothing, _allowed.path),
-    "checkpoint_every": whole(1),
-}
 
 
 class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
@@ -127,12 +100,12 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         with concerning("X"):
             corpus, words = _read.learn(kind, X, owner, sample_weight, self.tie_duplicates, vectors)
         with concerning("vocabulary"):
-            words = self._words(kind, words, vocabulary, corpus.counts.n_words)
+            words = _values.words_of(self, kind, words, vocabulary, corpus.counts.n_words)
         fitted = fitting.fit(self._task(corpus, words, kind))
         self._learnt_from = kind
         self._embedding = embedding
         self._set(corpus, fitted)
-        weightless = _weightless_rows(corpus, sample_weight)
+        weightless = _values.weightless_rows(corpus, sample_weight)
         if weightless.any():
             self.labels_[weightless] = self.predict(X, embeddings=embeddings)[weightless]
         return self
@@ -151,7 +124,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         is then left out of the counts when its own cluster is predicted.
         """
         corpus = self._encode(X, "predict", embeddings)
-        own = self._own(corpus, rows)
+        own = _read.own_rows(self, corpus, rows)
         return corpus.per_row(self.model_.predict(corpus.counts, own, self.n_jobs), -1)
 
     def predict_proba(
@@ -179,7 +152,8 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         if method == "sw":
             known = self.model_.word_sums(corpus.counts)
         else:
-            known = self.model_.probabilities(corpus.counts, self._own(corpus, rows), self.n_jobs)
+            own = _read.own_rows(self, corpus, rows)
+            known = self.model_.probabilities(corpus.counts, own, self.n_jobs)
         out[corpus.doc_of_row >= 0] = known
         return out
 
@@ -315,24 +289,10 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         if urn.words.one > 1 or seeds is not None:
             urns.check_room(urn, counts)
         with concerning("init"):
-            plan = self._plan(corpus)
+            plan = _values.plan_of(self, corpus)
         if counts.vectors.shape[1]:
-            urn, plan = self._locate(urn, plan)
+            urn, plan = _values.locate(self, urn, plan)
         return fitting.Task(counts, urn, plan, words, seeds, self.backend)
-
-    def _locate(self, urn: Urn, plan: sampler.Plan) -> tuple[Urn, sampler.Plan]:
-        """The urn in which document vectors count, and the plan that learns how much."""
-        if urn.relations.promotion:
-            raise InvalidInput(
-                f"{type(self).__name__} cannot use document vectors and word_vectors together."
-                " Leave one of them out."
-            )
-        kappa = getattr(self, "kappa", "auto")
-        if isinstance(kappa, str):
-            return urns.located(urn, locating.START_KAPPA), plan._replace(
-                steps=[locating.Calibrate(), *plan.steps]
-            )
-        return urns.located(urn, kappa), plan
 
     def _set(self, corpus: Corpus, fitted: fitting.Fitted) -> None:
         run = fitted.run
@@ -367,82 +327,15 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         return self._rows
 
     def _beta(self, counts: Counts) -> npt.NDArray[np.float64]:
-        n_words = counts.n_words
-        if isinstance(self.beta, str):
-            return urns.per_word(urns.auto_beta(counts), n_words)
-        of = parameter("beta", type(self).__name__)
-        beta = plain(self.beta, of).astype(float)
-        if beta.ndim == 1 and beta.size != n_words:
-            raise InvalidInput(
-                of + f" has {beta.size} values, but the corpus has {n_words} distinct words."
-            )
-        return np.broadcast_to(beta, (n_words,)).copy()
+        return _values.beta_of(self, counts)
 
-    def _plan(self, corpus: Corpus) -> sampler.Plan:
-        return sampler.Plan(
-            n_sweeps=int(self.n_sweeps),
-            init=self._init(corpus),
-            key=_key(self.random_state),
-            options=self._options(),
-            tol=self.tol,
-            max_time=self.max_time,
-            callbacks=tuple(self.callbacks or ()),
-            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
-            checkpoint_every=int(self.checkpoint_every),
-            steps=[SplitMerge()] if getattr(self, "split_merge", False) else (),
-        )
+    def _init(self, corpus: Corpus) -> Named:
+        """The chosen start; subclasses say what "auto" is, and refuse what does not suit them."""
+        return _values.start_of(self, corpus)
 
     def _options(self) -> SamplerOptions:
         size = None if self.block_size is None else int(self.block_size)
         return SamplerOptions(self.sampler, self.scan, threads(self.n_jobs), size)
-
-    def _init(self, corpus: Corpus) -> Named:
-        """The chosen start; labels, if given, are converted from rows to documents."""
-        init: Any = self.init
-        if isinstance(init, str) or whole(1)(init) is None:
-            choices = one_of(*self._starts)
-            _allowed.check(type(self).__name__, {"init": either(choices, whole(1))}, {"init": init})
-            return init if isinstance(init, str) else int(init)
-        rows, of = corpus.doc_of_row.size, parameter("init", type(self).__name__)
-        labels = plain(init, of)
-        if labels.shape != (rows,) or labels.dtype.kind not in "iu":
-            raise InvalidInput(
-                of
-                + f" must be one of {self._starts}, a number of clusters, or a whole-number label for"
-                f" each of the {rows} documents.",
-                kind="not_allowed",
-            )
-        known = corpus.doc_of_row >= 0
-        out = np.zeros(corpus.counts.n_docs, np.int64)
-        out[corpus.doc_of_row[known][::-1]] = labels[known][
-            ::-1
-        ]  # tied rows take the label of the first
-        return out
-
-    def _words(
-        self, kind: str, learnt: list[str] | None, given: Any, n_words: int
-    ) -> list[str] | None:
-        if given is not None:
-            if isinstance(given, str):
-                raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit is a single string. Pass a list of words."
-                )
-            words = [str(word) for word in given]
-            twice = [word for word, n in Counter(words).items() if n > 1]
-            if twice:
-                raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit contains {twice[0]!r} twice. Give every"
-                    " column its own word."
-                )
-            if kind != "matrix" or len(words) != n_words:
-                raise InvalidInput(
-                    f"vocabulary of {type(self).__name__}.fit has {counted(len(words), 'word')} and X has"
-                    f" {counted(n_words, 'column')}. Pass one word per column, and only if X is a matrix."
-                )
-            return words
-        if kind == "matrix" and hasattr(self, "feature_names_in_"):
-            return [str(name) for name in self.feature_names_in_]
-        return learnt
 
     def _encode(
         self, X: Any, method: str, embeddings: Any = None, *, with_vectors: bool = True
@@ -463,39 +356,10 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
 
     def _check(self, *names: str) -> None:
         """Check the values of these parameters, or of all if none are named."""
-        rules = {**COMMON, **self._parameters}
+        rules = {**_values.COMMON, **self._parameters}
         rules = {name: rules[name] for name in self.get_params(deep=False) if name in rules}
         chosen = {name: rules[name] for name in names or rules}
         _allowed.check(type(self).__name__, chosen, self.get_params(deep=False))
-
-    def _own(self, corpus: Corpus, rows: npt.ArrayLike | None) -> LeaveOut | None:
-        """The training rows these documents correspond to, so that each can be left out."""
-        if rows is None:
-            return None
-        rows = plain(rows, parameter("rows"))
-        n = corpus.doc_of_row.size
-        ok = rows.shape == (n,) and rows.dtype.kind in "iu"
-        if not ok or (n and (rows.min() < 0 or rows.max() >= self.labels_.size)):
-            raise InvalidInput(
-                parameter("rows")
-                + f" must be {n} row numbers of the training data, one for each document in X."
-            )
-        length = self._row_values()["length"][rows]
-        counted = length > 0  # a row of weight 0 is not in the counts
-        other = counted & (length != corpus.per_row(corpus.counts.length, 0))
-        if other.any():
-            i = int(np.argmax(other))
-            raise InvalidInput(
-                f"Document {i} of X is not row {rows[i]} of the training data, which had {length[i]}"
-                " words. Pass the documents the model was fitted on, in the same order as rows."
-            )
-        own = np.where(counted, self.labels_[rows], -1)
-        known = corpus.doc_of_row >= 0
-        return LeaveOut(own[known], self._flags(corpus.counts, rows[known]))
-
-    def _flags(self, counts: Counts, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8] | None:
-        """Which words of these training rows promote related words; None if the urn has no promotion."""
-        return None if self._promoting is None else flags_of(self._promoting, counts, rows)
 
     def __sklearn_clone__(self) -> Self:
         """Clone; a model given as seeds stays fitted, and large word vectors are shared, not copied."""
@@ -518,20 +382,3 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         tags.input_tags.positive_only = True
         tags.input_tags.string = True
         return tags
-
-
-def _weightless_rows(corpus: Corpus, sample_weight: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
-    """Rows of weight 0: they are not in the counts, and are labelled like new documents."""
-    if sample_weight is None:
-        return np.zeros(corpus.doc_of_row.size, bool)
-    return np.broadcast_to(np.asarray(sample_weight) == 0, corpus.doc_of_row.shape)
-
-
-def _key(random_state: Any) -> int | None:
-    if random_state is None:
-        return None
-    if isinstance(random_state, np.random.Generator):
-        return _rng.key_from_seed(int(random_state.integers(2**32)))
-    if isinstance(random_state, np.random.RandomState):
-        return _rng.key_from_seed(int(random_state.randint(2**31 - 1)))
-    return _rng.key_from_seed(int(random_state))

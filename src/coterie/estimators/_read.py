@@ -1,4 +1,4 @@
-"""Turns X into a corpus. This is the only place that looks at the type of X."""
+"""Turns X, and what is given for its rows, into a corpus. Only this file looks at the type of X."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from coterie import _arrays, counts, embedders, locating
+from coterie._arrays import plain
 from coterie._sentence import parameter
 from coterie._sparse import as_csr
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput, concerning
+from coterie.frozen import LeaveOut, flags_of
 from coterie.text import vocabulary
 
 
@@ -183,3 +185,31 @@ def _name(x: Any) -> str:
     return (
         repr(x) if x is None or type(x).__name__ in ("float", "NAType") else f"a {type(x).__name__}"
     )
+
+
+def own_rows(estimator: Any, corpus: Corpus, rows: npt.ArrayLike | None) -> LeaveOut | None:
+    """The training rows these documents correspond to, so that each can be left out."""
+    if rows is None:
+        return None
+    rows = plain(rows, parameter("rows"))
+    n = corpus.doc_of_row.size
+    ok = rows.shape == (n,) and rows.dtype.kind in "iu"
+    if not ok or (n and (rows.min() < 0 or rows.max() >= estimator.labels_.size)):
+        raise InvalidInput(
+            parameter("rows")
+            + f" must be {n} row numbers of the training data, one for each document in X."
+        )
+    length = estimator._row_values()["length"][rows]
+    counted = length > 0  # a row of weight 0 is not in the counts
+    other = counted & (length != corpus.per_row(corpus.counts.length, 0))
+    if other.any():
+        i = int(np.argmax(other))
+        raise InvalidInput(
+            f"Document {i} of X is not row {rows[i]} of the training data, which had {length[i]}"
+            " words. Pass the documents the model was fitted on, in the same order as rows."
+        )
+    own = np.where(counted, estimator.labels_[rows], -1)
+    known = corpus.doc_of_row >= 0
+    promoting = estimator._promoting
+    flags = None if promoting is None else flags_of(promoting, corpus.counts, rows[known])
+    return LeaveOut(own[known], flags)

@@ -11,7 +11,8 @@ from coterie import urns
 from coterie._allowed import number, whole
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.estimators._base import LOCATION, BaseMixture
+from coterie.estimators._base import BaseMixture
+from coterie.estimators._values import LOCATION
 from coterie.sample_start import is_large
 
 

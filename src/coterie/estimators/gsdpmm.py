@@ -13,7 +13,8 @@ from coterie._allowed import either, number, one_of
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
 from coterie.estimators import _prior_knowledge
-from coterie.estimators._base import LOCATION, BaseMixture
+from coterie.estimators._base import BaseMixture
+from coterie.estimators._values import LOCATION
 from coterie.sample_start import is_large
 from coterie.seeds.report import SeedReport, seed_report
 

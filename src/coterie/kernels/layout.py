@@ -57,7 +57,7 @@ def fill(counts, urn, state, where, seen):
             state.post_len[w] += 1
             state.total[k] += urn.seeds.tally[e]
     for d in range(counts.length.size):
-        k = state.z[d]
+        k = np.int64(state.z[d])
         if k < 0:  # not in the state yet: a one-pass start
             continue
         copies = counts.weight[d]
@@ -98,7 +98,7 @@ def fill(counts, urn, state, where, seen):
 def fill_promotions(counts, urn, state):
     """Add what the flagged words of every document promote."""
     for d in range(counts.length.size):
-        k = state.z[d]
+        k = np.int64(state.z[d])
         if k < 0:
             continue
         for e in range(counts.ptr[d], counts.ptr[d + 1]):

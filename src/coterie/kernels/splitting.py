@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from coterie._rng import (
     DRAW_SPLIT,
     SPLIT_ACCEPT,
@@ -20,6 +22,10 @@ from coterie._rng import (
     SPLIT_SECOND,
 )
 from coterie.kernels._common import address, called, fold, kernel, log_gamma, log_rising, uniform
+
+# sides, and what `_add` does there; as plain numbers, numba would compile a function for each of them
+FIRST, SECOND = np.int64(0), np.int64(1)
+PUT, TAKE = np.int64(1), np.int64(-1)
 
 
 @kernel
@@ -44,8 +50,8 @@ def propose(counts, urn, key, sweep, number, scans, z, docs_in, n_open, work):
     n = _gather(z, home, other, i, j, work.members)
     work.visits[0] += n * (scans + 1)
     _clear_sums(work)
-    _add(counts, i, 0, 1, work)
-    _add(counts, j, 1, 1, work)
+    _add(counts, i, FIRST, PUT, work)
+    _add(counts, j, SECOND, PUT, work)
     log_q = _divide(counts, urn, state, scans, z, home, splits, n, work)
     in_first = 1
     for m in range(n):
@@ -115,13 +121,10 @@ def _divide(counts, urn, state, scans, z, home, splits, n, work):
         for m in range(n):
             d = work.members[m]
             if scan > 0:
-                _add(counts, d, work.side[m], -1, work)
-            odds = _score(counts, urn, d, 1, work) - _score(counts, urn, d, 0, work)
-            side = (
-                0
-                if uniform(draws, SPLIT_MEMBER + m) * (1.0 + math.exp(min(odds, 700.0))) < 1.0
-                else 1
-            )
+                _add(counts, d, np.int64(work.side[m]), TAKE, work)
+            odds = _score(counts, urn, d, SECOND, work) - _score(counts, urn, d, FIRST, work)
+            total = 1.0 + math.exp(min(odds, 700.0))
+            side = 0 if uniform(draws, SPLIT_MEMBER + m) * total < 1.0 else 1
             if last:
                 if not splits:
                     side = 0 if z[d] == home else 1
@@ -130,7 +133,7 @@ def _divide(counts, urn, state, scans, z, home, splits, n, work):
                     mine + math.log1p(math.exp(-mine)) if mine > 0.0 else math.log1p(math.exp(mine))
                 )
             work.side[m] = side
-            _add(counts, d, side, 1, work)
+            _add(counts, d, np.int64(side), PUT, work)
     return log_q
 
 

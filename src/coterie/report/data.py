@@ -85,7 +85,7 @@ def whole(
     if beside and not with_texts:
         raise InvalidInput(
             parameter("columns")
-            + " chooses what stands beside each text, but this page is to have no texts. Leave one of"
+            + " chooses what is shown beside each text, but this page has no texts. Leave one of"
             " the two out."
         )
     charts = charts_of(groups, by, over)

@@ -1,0 +1,252 @@
+"""Splits texts into words: one scan over all texts, then each distinct string that it found."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie._optional import require
+from coterie.text import _segment
+
+if TYPE_CHECKING:
+    from coterie.text.tokenize import Tokenizer
+
+Ptr = npt.NDArray[np.int64]
+WordIds = npt.NDArray[np.int32]
+
+_END = "\x1e"  # follows every text, so that one scan can split all texts of a chunk
+_LINK = "\x1f"  # replaces a URL that will be marked
+_CHUNK = 250_000  # characters per scan: limits the memory for temporary strings
+
+_url = re.compile(
+    r"(?:https?://|ftp://|\bwww\.)[^\s<>\"\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]+", re.IGNORECASE
+)
+_tag = re.compile(
+    r"</?(?:a|b|blockquote|br|code|div|em|font|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|tbody|td"
+    r"|th|tr|u|ul)(?:\s[^<>]{0,400})?/?>",
+    re.IGNORECASE,
+)
+_INVISIBLE = "\u00ad\u200c\u200d\u2060\ufe0e\ufe0f"  # occur within words, but are not displayed
+_accents = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
+
+# Grammatical prefixes and suffixes that an apostrophe attaches to a word.
+_SUFFIXES = {"en": re.compile(r"'(?:s|m|d|re|ve|ll)$"), None: re.compile(r"'s$")}
+_FRENCH = re.compile(r"^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)'(?=..)")
+_PREFIXES = {
+    "fr": _FRENCH,
+    "ca": re.compile(r"^[dlmnst]'(?=..)"),
+    "it": re.compile(
+        r"^(?:[cdlmnstv]|un|gl|(?:a|da|de|ne|su|co)ll|que(?:st|ll)|tutt|anch|quant)'(?=..)"
+    ),
+}
+
+
+# ---------------------------------------------------------------- the scan over all texts
+def split(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Ptr, WordIds, list[str]]:
+    """Split all texts: scan them, then turn each distinct string that was found into words."""
+    id_of: defaultdict[str, int] = defaultdict()
+    id_of.default_factory = id_of.__len__
+    end = id_of[_END]
+    find = _pattern().findall
+    scanned = []
+    for chunk in _chunks(texts):
+        strings = find(_joined(tokenizer, chunk))
+        scanned.append(np.fromiter(map(id_of.__getitem__, strings), np.int32, len(strings)))
+    raw = np.concatenate(scanned) if scanned else np.zeros(0, np.int32)
+    pieces, n_pieces, words = _words(tokenizer, id_of)
+    ends = np.flatnonzero(raw == end)
+    if n_pieces.max(initial=0) <= 1:  # no string was split into several words
+        first = np.full(n_pieces.size, -1, np.int32)
+        first[n_pieces == 1] = pieces
+        ids = first[raw]
+        kept = ids >= 0
+        ptr = np.concatenate([[0], np.cumsum(kept)[ends]]).astype(np.int64)
+        return ptr, ids[kept], words
+    lengths = n_pieces[raw]
+    upto = np.cumsum(lengths)
+    starts = (np.cumsum(n_pieces) - n_pieces)[raw]
+    index = np.repeat(starts - (upto - lengths), lengths) + np.arange(upto[-1])
+    ptr = np.concatenate([[0], upto[ends]]).astype(np.int64)
+    return ptr, pieces[index], words
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the texts in chunks of about _CHUNK characters."""
+    upto = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    start = 0
+    while start < len(texts):
+        before = upto[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(upto, before + _CHUNK, side="right")))
+        yield texts[start:stop]
+        start = stop
+
+
+def _joined(tokenizer: Tokenizer, texts: Sequence[str]) -> str:
+    """Join the texts of a chunk into one string, with a marker after every text."""
+    texts = [text if text.isascii() else _normal(text) for text in texts]
+    if tokenizer.markup == "drop":
+        texts = [_plain(text) if "<" in text or "&" in text else text for text in texts]
+    if tokenizer.lowercase:
+        texts = [text.lower() for text in texts]
+    if tokenizer.urls != "keep":
+        texts = [
+            _url.sub(f" {_LINK} ", text) if "://" in text or "www." in text else text
+            for text in texts
+        ]
+    joined = f" {_END} ".join([*texts, ""])
+    if joined.count(_END) != len(texts):
+        texts = [text.replace(_END, " ") for text in texts]
+        joined = f" {_END} ".join([*texts, ""])
+    return joined
+
+
+def _normal(text: str) -> str:
+    """Normalize to NFKC, and remove invisible characters within words."""
+    text = unicodedata.normalize("NFKC", text)
+    for sign in _INVISIBLE:
+        if sign in text:
+            text = text.replace(sign, "")
+    return text
+
+
+def _plain(text: str) -> str:
+    """Remove tags and decode entities."""
+    if "<" in text:
+        text = _tag.sub(" ", text)
+    return html.unescape(text) if "&" in text else text
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """Match a letter or digit and the letters, digits, marks and apostrophes that follow it.
+
+    `\\w` would split Hindi and Thai words at their vowel signs. Listing the letters of the basic plane
+    also lets `re` look up a character in a single bitmap, which is faster than `\\w`.
+    """
+    letters, marks = [], []
+    for code in range(0x80, 0x10000):
+        character = chr(code)
+        if character.isalnum():
+            letters.append(character)
+        elif unicodedata.category(character) in ("Mn", "Mc", "Me"):
+            marks.append(character)
+    # Beyond the basic plane: blocks of modern and historic scripts, without symbols and emoji.
+    beyond = "\U00010000-\U0001cfff\U0001e000-\U0001eeff\U00020000-\U000323af"
+    first = "a-zA-Z0-9" + "".join(letters) + beyond
+    return re.compile(f"[{_END}{_LINK}@{first}][{first}{''.join(marks)}_'’]*".replace("_", ""))
+
+
+# ---------------------------------------------------------------- once per distinct string
+def _words(
+    tokenizer: Tokenizer, strings: Mapping[str, int]
+) -> tuple[WordIds, npt.NDArray[np.int64], list[str]]:
+    """Return (word ids of all strings in order, number of words per string, words by id)."""
+    clean = _cleaner(tokenizer)
+    segment = _segment.segmenter(tokenizer.segmenter)
+    id_of: dict[str, int] = {}
+    pieces: list[int] = []
+    n_pieces = np.ones(len(strings), np.int64)
+    for i, string in enumerate(strings):
+        if string.isascii() or not _segment.has_unspaced(string):
+            word = clean(string)
+            if word is None:
+                n_pieces[i] = 0
+            else:
+                pieces.append(id_of.setdefault(word, len(id_of)))
+            continue
+        before = len(pieces)
+        for run in _segment.runs(string):
+            unspaced = _segment.has_unspaced(run)
+            for part in segment(run) if unspaced else (run,):
+                word = clean(part, 1) if unspaced else clean(part)
+                if word is not None:
+                    pieces.append(id_of.setdefault(word, len(id_of)))
+        n_pieces[i] = len(pieces) - before
+    return np.array(pieces, np.int32), n_pieces, list(id_of)
+
+
+def _cleaner(tokenizer: Tokenizer) -> Callable[..., str | None]:
+    """Build the function that turns a scanned string into a word, or None if it is dropped."""
+    stop = _stop_set(tokenizer)
+    suffix = _SUFFIXES.get(tokenizer.language) or _SUFFIXES[None]
+    prefix = _PREFIXES.get(tokenizer.language or "")
+    lemma = _lemmatizer(tokenizer)
+    min_chars, numbers = tokenizer.min_chars, tokenizer.numbers
+    strip, cased = tokenizer.strip_accents, not tokenizer.lowercase
+
+    def clean(word: str, min_chars: int = min_chars) -> str | None:
+        if not word[0].isalnum():
+            return _special(word, tokenizer)
+        if "'" in word or "’" in word:
+            word = word.replace("’", "'").strip("'")
+            if word in stop:
+                return None
+            word = suffix.sub("", word)
+            if prefix is not None:
+                word = prefix.sub("", word)
+        if numbers != "keep" and word.isdecimal():
+            return "<number>" if numbers == "mark" else None
+        if len(word) < min_chars or word in stop or (cased and word.lower() in stop):
+            return None
+        if lemma is not None:
+            word = lemma(word)
+            if word in stop:
+                return None
+        if strip and not word.isascii():
+            word = _accents.sub("", unicodedata.normalize("NFKD", word))
+            word = unicodedata.normalize("NFC", word)
+            if not word or word in stop:
+                return None
+        return word
+
+    return clean
+
+
+def _special(word: str, tokenizer: Tokenizer) -> str | None:
+    """Handle strings that start with a marker of the scan, or with @."""
+    if word[0] == _LINK:
+        return "<url>" if tokenizer.urls == "mark" else None
+    if word[0] != "@" or len(word) < 2 or tokenizer.mentions == "drop":
+        return None
+    return "<mention>" if tokenizer.mentions == "mark" else word.rstrip("'’")
+
+
+def _stop_set(tokenizer: Tokenizer) -> frozenset[str]:
+    words = tokenizer.stop_words
+    if words is None or isinstance(words, str):
+        return frozenset()
+    return _normal_set(words)
+
+
+@cache
+def _normal_set(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(_normal(word).replace("’", "'").lower() for word in words)
+
+
+def _lemmatizer(tokenizer: Tokenizer) -> Callable[[str], str] | None:
+    if not tokenizer.lemmas or not lemmas_known(tokenizer.language):
+        return None
+    lemma = partial(_simplemma().lemmatize, lang=tokenizer.language)
+    lower = tokenizer.lowercase
+    return lambda word: lemma(word).lower() if lower else lemma(word)
+
+
+@cache
+def lemmas_known(language: str | None) -> bool:
+    simplemma = _simplemma()
+    try:
+        return language is not None and bool(simplemma.lemmatize("a", lang=language))
+    except ValueError:
+        return False
+
+
+def _simplemma() -> Any:
+    return require("simplemma", "lemmas", "lemmas=True of Tokenizer")
