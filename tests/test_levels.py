@@ -90,7 +90,7 @@ def test_a_group_that_empties_gets_its_documents_back(monkeypatch: pytest.Monkey
     assert cut.open_slots.size == now.open_slots.size
 
 
-def test_the_tree_of_many_clusters_is_the_same_after_counts_are_gathered() -> None:
+def test_the_gains_of_many_joins_add_up_to_the_change_of_the_joint() -> None:
     counts = random_corpus(400, V, 6, 3, topics=6)
     urn = urns.finite(200, 0.1, BETA)
     now = from_labels(counts, urn, (np.arange(400) % 150).astype(np.int32)).assignment

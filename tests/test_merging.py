@@ -7,6 +7,8 @@ from tiny import promoted, random_corpus, random_labels, seeded
 
 from coterie import merging, sampler, urns
 from coterie.backends.cpu import BACKEND
+from coterie.counts import Counts
+from coterie.kernels import merging as kernel
 from coterie.kernels import reference, summary
 from coterie.state import from_assignment, from_labels, is_possible
 from coterie.urns import Urn
@@ -55,6 +57,53 @@ def test_gains_are_the_change_of_the_joint(
         kept, gone, gained = pairs.join_best()
         assert gained == pytest.approx(best, abs=1e-8)
         z = np.where(z == slots[gone], slots[kept], z)
+
+
+def plain_tree(counts: Counts, urn: Urn, z: np.ndarray) -> list[tuple[int, int, float]]:
+    """The best pair again and again: every gain is found anew, from dense counts."""
+    n, doc = int(z.max()) + 1, np.repeat(np.arange(counts.n_docs), np.diff(counts.ptr))
+    words, size = np.zeros((n, counts.n_words)), np.bincount(z, counts.weight, n)
+    np.add.at(words, (z[doc], counts.word), counts.tally * counts.weight[doc])
+    sums = reference.vector_sums(counts, z, np.arange(n))
+
+    def worth(words: np.ndarray, size: np.ndarray, sums: np.ndarray) -> np.ndarray:
+        held = reference.log_rising(urn.words.beta, words).sum(axis=1)
+        held -= reference.log_rising(urn.words.beta.sum(), words.sum(axis=1))
+        held += reference.log_rising(urn.sizes.prior, size)
+        return held + urns.potential(urn, (sums**2).sum(axis=1))
+
+    is_open, pairs, joined = np.ones(n, bool), np.argwhere(np.tri(n, k=-1).T > 0), []
+    for _ in range(n - 1):
+        pairs = pairs[is_open[pairs].all(axis=1)]
+        i, j = pairs.T
+        gain = worth(words[i] + words[j], size[i] + size[j], sums[i] + sums[j])
+        gain -= worth(words, size, sums)[i] + worth(words, size, sums)[j]
+        kept, gone = pairs[gain.argmax()]
+        joined.append((kept, gone, gain.max()))
+        for values in (words, size, sums):
+            values[kept] += values[gone]
+        is_open[gone] = False
+    return joined
+
+
+@pytest.mark.parametrize("looked_up", [merging.TABLE, 0])
+@pytest.mark.parametrize("name", ["finite", "uneven", "located"])
+def test_the_tree_is_the_plain_one(
+    name: str, looked_up: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words that are in many clusters, and counts above those that are found once per word."""
+    monkeypatch.setattr(merging, "TABLE", looked_up)
+    n = 2 * kernel.CACHED
+    counts = with_vectors(random_corpus(300, V, 60, 3, 3, topics=3))
+    beta = np.linspace(0.05, 0.4, V) if name == "uneven" else BETA
+    urn = urns.located(urns.finite(n, 0.1, beta), 9.0 if name == "located" else 0.0)
+    now = from_labels(counts, urn, random_labels(counts.n_docs, n, 1)).assignment
+    found = merging.tree(counts, urn, now)
+    assert found is not None
+    kept, gone, gain = zip(*plain_tree(counts, urn, now.labels), strict=True)
+    np.testing.assert_array_equal(found.kept, kept)
+    np.testing.assert_array_equal(found.gone, gone)
+    np.testing.assert_allclose(found.gain, gain, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", URNS)

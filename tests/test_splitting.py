@@ -8,7 +8,7 @@ import pytest
 from chance import LUCK, fit, moved
 from test_exact_posterior import NARROW, TIED, URNS, posterior
 from test_located import with_vectors
-from tiny import corpus, first_seen, promoted
+from tiny import corpus, first_seen, promoted, random_corpus
 
 from coterie import sampler, splitting, urns
 from coterie.backends.cpu import BACKEND
@@ -119,3 +119,20 @@ def test_proposals_end_when_enough_documents_were_drawn(monkeypatch: pytest.Monk
     split_merge(counts, urn, now, 5, 1, 1000, 2)
     assert 5 <= len(tried) < 100
     assert tried == list(range(len(tried)))
+
+
+@pytest.mark.parametrize("dimensions", [3, 16, 50])
+def test_squares_of_sums_are_kept_exactly(dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also for tied documents, and where the dimensions do not come in fours."""
+    counts = with_vectors(random_corpus(200, 40, 9, 3, 3, topics=2), dimensions)
+    urn = urns.located(urns.finite(20, 0.1, urns.per_word(0.1, 40)), 9.0)
+    now = from_labels(counts, urn, np.arange(200, dtype=np.int32) % 3).assignment
+    kept = []
+    make = splitting._work
+    monkeypatch.setattr(splitting, "_work", lambda *given: kept.append(make(*given)) or kept[-1])
+    for number in range(8):
+        split_merge(counts, urn, now, 3, number, 1, 3)
+    assert any(work.visits[0] for work in kept)
+    for work in kept:
+        np.testing.assert_array_equal(work.square, (work.sums**2).sum(axis=1))
+        assert not work.words.any()

@@ -113,18 +113,23 @@ def _sweep(options: Options) -> Row:
     )
     counts = groups.corpus.counts
     plain = urns.finite(300, 0.1, urns.per_word(0.07, counts.n_words))
+    kinds = {"plain": plain, "with vectors": urns.located(plain, 27.0)}
     cost, row = state.ROW_COST, {}
     state.ROW_COST = 1e9  # a row for every word, so that every open cluster is weighed
-    for how, urn in {"plain": plain, "with vectors": urns.located(plain, 27.0)}.items():
-        chain = BACKEND.open(counts, urn, first_assignment(counts, urn, "random", 1, BACKEND))
-        seconds = []
-        for sweep in range(1, 4 + options.times(7, 3)):
+    chains = {
+        how: BACKEND.open(counts, urn, first_assignment(counts, urn, "random", 1, BACKEND))
+        for how, urn in kinds.items()
+    }
+    seconds: dict[str, list[float]] = {how: [] for how in chains}
+    for sweep in range(1, 4 + options.times(20, 3)):
+        for how, chain in chains.items():  # in turns: what else the machine does slows down both
             began = time.perf_counter()
             chain.sweep(1, sweep)
-            seconds.append(time.perf_counter() - began)
-        row[how] = 1e6 * median(seconds[3:]) / counts.n_docs
-        row[f"{how}, clusters"] = chain.state.n_open
+            seconds[how].append(time.perf_counter() - began)
     state.ROW_COST = cost
+    for how, chain in chains.items():
+        row[how] = 1e6 * median(seconds[how][3:]) / counts.n_docs
+        row[f"{how}, clusters"] = chain.state.n_open
     return {**row, "ratio": row["with vectors"] / row["plain"]}
 
 

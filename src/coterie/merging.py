@@ -9,7 +9,7 @@ there.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,10 @@ from coterie.trace import log_rising
 from coterie.urns import Urn, has_joint, is_symmetric, potential
 
 MOST = 5000  # clusters; beyond, a table of all pairs is too large
+TABLE = 2**22  # numbers of documents or words whose worth is looked up, at most
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 class MergeClusters:
@@ -99,32 +101,21 @@ class _Pairs:
 
     def __init__(self, urn: Urn, state: State, slots: npt.NDArray[np.int64]) -> None:
         self.urn, n = urn, slots.size
-        self.size = state.size[slots].astype(np.float64)
-        self.total = state.total[slots] * urn.words.unit
+        self.size, self.total = state.size[slots], state.total[slots]
+        self.worth = _Worth(urn, int(self.size.sum()), int(self.total.sum()), n * n)
         sums = state.sums[slots]
         self.gram = sums @ sums.T if sums.shape[1] else np.zeros((0, 0))  # <S_i, S_j>
-        self.own = self._alone()
+        self.norm = self.gram.diagonal().copy() if self.gram.size else np.zeros(n)
+        self.own = self.worth(self.size, self.total, self.norm)
         self.open = np.ones(n, bool)
-        number = np.full(state.size.size, -1, np.int32)
-        number[slots] = np.arange(n)
-        ptr, cluster, held = _known(*word_counts(state, number))
-        self.held = sparse.csr_matrix((held, cluster, ptr), (ptr.size - 1, n))
-        self.words = np.split(*_by_cluster(self.held))
-        self.group, self.stale = np.arange(n), 0
-        beta = urn.words.beta
-        table = np.zeros((summary.TABLE if is_symmetric(urn) else 0, 2))
-        if len(table):
-            summary.fill_table(float(beta[0]), urn.words.unit, table)
-        self.table = table[:, 0].copy()
-        self.gain = np.zeros((n, n))
-        kernel.all_pairs(*self._csr, beta, urn.words.unit, self.table, self.gain)
+        self.words = _Words(urn, state, slots)
+        self.gain = self.words.all_pairs()
         for i in range(n):
-            self.gain[i, i + 1 :] += self._rest(i, np.arange(i + 1, n))
+            self.gain[i, i + 1 :] += self._rest(i, slice(i + 1, n))
             self.gain[i, : i + 1] = -np.inf
         self.best = self.gain.argmax(axis=1)  # of each row: the cluster that it gains most with,
         self.most = self.gain[np.arange(n), self.best]  # and how much
-        self.scratch = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        self.mark = np.zeros(urn.words.beta.size, bool)
+        self.moved = np.zeros(n, np.int64)
 
     def join_best(self) -> tuple[int, int, float]:
         """Join the pair that gains most, or loses least; returns it, and what was gained."""
@@ -133,89 +124,111 @@ class _Pairs:
         self.open[j] = False
         others = np.flatnonzero(self.open)
         others = others[others != i]
-        shared = self._shared(i, j, others)
-        self.group[self.group == j] = i
-        self.words[i] = self._union(self.words[i], self.words[j])
-        for values in (self.size, self.total, self.gram):
-            if values.size:
-                values[i] += values[j]
+        few, many = (i, j) if self.words.size[i] < self.words.size[j] else (j, i)
+        row = np.empty(others.size)
+        kernel.row_of(self.gain, many, others, row)
+        row -= self._rest(many, others)  # what the words are worth that the larger one shares
+        row += self.words.join(many, few, as_cluster=i)[others]
+        for values in (self.size, self.total):
+            values[i] += values[j]
         if self.gram.size:
-            self.gram[:, i] += self.gram[:, j]
-        self.own[i] = self._alone(slice(i, i + 1))[0]
-        self.gain[j, :] = self.gain[:, j] = self.most[j] = -np.inf
-        value = shared + self._rest(i, others)
-        self.gain[np.minimum(i, others), np.maximum(i, others)] = value
-        moved = np.append(others[(self.best[others] == i) | (self.best[others] == j)], i)
-        self.best[moved] = self.gain[moved].argmax(axis=1)
-        self.most[moved] = self.gain[moved, self.best[moved]]
-        better = others[(others < i) & (self.gain[others, i] > self.most[others])]
-        self.best[better], self.most[better] = i, self.gain[better, i]
-        self._gather()
+            self.gram[i] += self.gram[j]
+            self.gram[i, i] += self.gram[i, j]
+            self.gram[:, i] = self.gram[i]
+            self.norm[i] = self.gram[i, i]
+        own = slice(i, i + 1)
+        self.own[own] = self.worth(self.size[own], self.total[own], self.norm[own])
+        row += self._rest(i, others)
+        self.most[j] = -np.inf
+        found = (row, self.best, self.most, self.moved)
+        for k in self.moved[: kernel.replace_row(self.gain, i, j, others, *found)]:
+            self.best[k] = self.gain[k].argmax()
+            self.most[k] = self.gain[k, self.best[k]]
         return i, j, gained
 
-    @property
-    def _csr(self) -> tuple[Any, ...]:
-        return self.held.indptr.astype(np.int64), self.held.indices, self.held.data
-
-    def _shared(self, i: int, j: int, others: npt.NDArray[np.int64]) -> Floats:
-        """What the words that i and j together share with each other cluster are worth.
-
-        It is known for each of the two; only the words of the one that has fewer of them add to it.
-        """
-        if self.words[i].size < self.words[j].size:
-            i, j = j, i
-        known = self.gain[np.minimum(i, others), np.maximum(i, others)] - self._rest(i, others)
-        row, words = np.zeros(self.size.size), self.urn.words
-        group = (self.words[j], self.group, i, j)
-        kernel.one_row(*self._csr, *group, words.beta, words.unit, self.table, *self.scratch, row)
-        return np.asarray(known + row[others])
-
-    def _union(self, one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        self.mark[one] = self.mark[other] = True
-        both = np.flatnonzero(self.mark).astype(np.int32)
-        self.mark[both] = False
-        return both
-
-    def _gather(self) -> None:
-        """Now and then, add up the counts of clusters that were joined."""
-        self.stale += 1
-        if 2 * self.stale < self.open.sum():
-            return
-        self.stale = 0
-        n = self.size.size
-        joined = sparse.csr_matrix((np.ones(n, np.int32), (np.arange(n), self.group)), (n, n))
-        self.held = (self.held @ joined).tocsr()
-        self.group = np.arange(n)
-
-    def _rest(self, i: int, others: npt.NDArray[np.int64]) -> Floats:
+    def _rest(self, i: int, others: Ints | slice) -> Floats:
         """The part of the gain that comes from totals, sizes and vectors."""
-        norm = None
+        norm = self.norm[i] + self.norm[others]
         if self.gram.size:
-            norm = self.gram[i, i] + self.gram.diagonal()[others] + 2.0 * self.gram[i, others]
-        both = self._worth(
-            self.size[i] + self.size[others], self.total[i] + self.total[others], norm
-        )
-        return np.asarray(both - self.own[i] - self.own[others])
-
-    def _alone(self, which: slice = slice(None)) -> Floats:
-        """What totals, sizes and vectors of these clusters are worth, each on its own."""
-        norm = self.gram.diagonal()[which] if self.gram.size else None
-        return self._worth(self.size[which], self.total[which], norm)
-
-    def _worth(self, size: Floats, total: Any, norm: Floats | None) -> Floats:
-        urn = self.urn
-        worth = -log_rising(urn.words.beta_sum, total)
-        if urn.sizes.prior > 0.0:
-            worth += log_rising(urn.sizes.prior, size)
-        else:
-            worth += np.log(urn.sizes.open_weight) + gammaln(size)
-        return worth if norm is None else worth + potential(urn, norm)
+            norm += 2.0 * self.gram[i, others]
+        size, total = self.size[i] + self.size[others], self.total[i] + self.total[others]
+        return np.asarray(self.worth(size, total, norm) - self.own[i] - self.own[others])
 
 
-def _by_cluster(held: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """The words of all clusters, cluster by cluster, and where each but the first begins."""
-    turned = held.tocsc()
-    return turned.indices, turned.indptr[1:-1]
+class _Worth:
+    """What totals, sizes and vectors of a cluster are worth.
+
+    Totals and sizes are whole numbers: where more is asked than there are of them, it is looked up.
+    """
+
+    def __init__(self, urn: Urn, size: int, total: int, asked: int) -> None:
+        self.urn, most = urn, min(asked, TABLE)
+        self.sizes = self._of_size(np.arange(size + 1)) if size <= most else None
+        self.totals = self._of_total(np.arange(total + 1)) if total <= most else None
+
+    def __call__(self, size: Ints, total: Ints, norm: Floats) -> Floats:
+        """For clusters of so many documents and words, whose sum of vectors has this square."""
+        words = self._of_total(total) if self.totals is None else self.totals[total]
+        sizes = self._of_size(size) if self.sizes is None else self.sizes[size]
+        return words + sizes + (potential(self.urn, norm) if self.urn.location.kappa else 0.0)
+
+    def _of_size(self, size: Ints) -> Floats:
+        sizes = self.urn.sizes
+        if sizes.prior > 0.0:
+            return log_rising(sizes.prior, size)
+        with np.errstate(divide="ignore"):  # no cluster is empty
+            return np.asarray(np.log(sizes.open_weight) + gammaln(size))
+
+    def _of_total(self, total: Ints) -> Floats:
+        words = self.urn.words
+        return -log_rising(words.beta_sum, total * words.unit)
+
+
+class _Words:
+    """The words of all clusters: which clusters hold a word, and how often."""
+
+    def __init__(self, urn: Urn, state: State, slots: npt.NDArray[np.int64]) -> None:
+        n = slots.size
+        number = np.full(state.size.size, -1, np.int32)
+        number[slots] = np.arange(n)
+        self.ptr, self.cluster, self.held = _known(*word_counts(state, number))
+        self.length = np.diff(self.ptr)
+        turned = sparse.csr_matrix(
+            (self.held, self.cluster, self.ptr), (self.length.size, n)
+        ).tocsc()
+        self.first = turned.indptr.astype(np.int64)
+        self.size = np.diff(self.first)  # of each cluster, how many words it holds
+        self.parts = [[part] for part in np.split(turned.indices, self.first[1:-1])]  # and which
+        self.name = np.arange(n)  # of each cluster, under which number it is in the postings
+        table = np.zeros((summary.TABLE if is_symmetric(urn) else 0, 2))
+        if len(table):
+            summary.fill_table(float(urn.words.beta[0]), urn.words.unit, table)
+        self.terms = urn.words.beta, urn.words.unit, table[:, 0].copy()
+        self.scratch = np.zeros(kernel.CACHED)
+
+    def all_pairs(self) -> Floats:
+        """What the words that each pair shares are worth in one cluster, above the diagonal."""
+        gain = np.zeros((self.size.size, self.size.size))
+        word = np.concatenate([part for (part,) in self.parts])
+        held = (self.ptr, self.cluster, self.held, self.first, word)
+        kernel.all_pairs(*held, *self.terms, self.ptr.copy(), self.scratch, gain)
+        return gain
+
+    def join(self, many: int, few: int, as_cluster: int) -> Floats:
+        """Give one cluster the words of another; return what it shares more with each cluster then."""
+        words, row = self.parts[few][0], np.zeros(self.size.size)
+        if len(self.parts[few]) > 1:
+            words = np.unique(np.concatenate(self.parts[few]))
+        at, gone = self.name[many], self.name[few]
+        held = (self.ptr, self.length, self.cluster, self.held)
+        new = kernel.join_words(*held, words, at, gone, *self.terms, self.scratch, row)
+        row = row[self.name]
+        parts = [*self.parts[many], words]
+        self.parts[many] = self.parts[few] = []
+        self.parts[as_cluster] = parts
+        self.size[as_cluster] = self.size[many] + new
+        self.name[as_cluster] = at
+        return row
 
 
 def _known(

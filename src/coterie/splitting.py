@@ -16,7 +16,7 @@ from coterie.counts import Counts
 from coterie.kernels import splitting as kernel
 from coterie.state import Assignment, from_assignment
 from coterie.steps import Change, Learned, Moment
-from coterie.urns import NO_CAP, Urn, has_joint, is_located
+from coterie.urns import NO_CAP, Urn, has_joint, is_located, is_symmetric
 
 SHARE, FEWEST = 20, 20  # proposals per sweep: one for so many short documents, and at least so many
 SHORT = 10  # distinct words; longer documents are proposed less often, for the same time
@@ -25,6 +25,7 @@ VISITS = (
     10_000_000,
     4,
 )  # documents drawn after a sweep: at most so many, or so many times all of them
+LOGS = 2**14  # counts whose logarithm is looked up
 LOOKS = 500  # documents whose label is looked up in the time in which one is drawn
 
 
@@ -33,11 +34,17 @@ class Work(NamedTuple):
 
     members: npt.NDArray[np.int64]
     side: npt.NDArray[np.int8]
-    words: npt.NDArray[np.int64]  # (2, words)
+    words: npt.NDArray[np.int64]  # (words, 2) all 0 between proposals
     total: npt.NDArray[np.int64]  # (2,)
     mass: npt.NDArray[np.int64]  # (2,)
+    logs: npt.NDArray[np.float64]  # ln(n + beta), if beta is the same for all words
     sums: npt.NDArray[np.float64]  # (2, dimensions)
-    seen: npt.NDArray[np.int8]  # (words,)
+    square: npt.NDArray[np.float64]  # (2,) |S|^2 of these sums
+    without: npt.NDArray[np.float64]  # (2,) the same without the document that is drawn
+    within: npt.NDArray[np.float64]  # (2,) and with it
+    parts: npt.NDArray[np.float64]  # (dimensions / 4,)
+    square_of: npt.NDArray[np.float64]  # (documents,) |e|^2
+    seen: npt.NDArray[np.int8]  # (words,) all -1 between proposals
     visits: npt.NDArray[np.int64]  # (1,) documents drawn so far
 
 
@@ -123,14 +130,24 @@ def _renamed(
 
 
 def _work(counts: Counts, urn: Urn) -> Work:
-    n_dimensions = counts.vectors.shape[1] if is_located(counts, urn) else 0
+    located = is_located(counts, urn)
+    vectors = counts.vectors if located else np.zeros((0, 0), np.float32)
+    logs = np.zeros(LOGS if is_symmetric(urn) else 0)
+    if logs.size:
+        kernel.fill_logs(float(urn.words.beta[0]), logs)
     return Work(
         members=np.empty(counts.n_docs, np.int64),
         side=np.zeros(counts.n_docs, np.int8),
-        words=np.zeros((2, counts.n_words), np.int64),
+        words=np.zeros((counts.n_words, 2), np.int64),
         total=np.zeros(2, np.int64),
         mass=np.zeros(2, np.int64),
-        sums=np.zeros((2, n_dimensions)),
+        logs=logs,
+        sums=np.zeros((2, vectors.shape[1])),
+        square=np.zeros(2),
+        without=np.zeros(2),
+        within=np.zeros(2),
+        parts=np.zeros(vectors.shape[1] // 4),
+        square_of=np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64),
         seen=np.full(counts.n_words, -1, np.int8),
         visits=np.zeros(1, np.int64),
     )

@@ -126,6 +126,11 @@ def called(function: Callable[..., Any]) -> Any:
     return numba.njit(**_INNER)(function)
 
 
+def unordered(function: Callable[..., Any]) -> Any:
+    """As `called`, with sums in any order, which differs between CPUs: for bounds, never for weights."""
+    return numba.njit(fastmath={"reassoc"}, **_INNER)(function)
+
+
 @inlined
 def mix(x):
     """Equivalent to `_rng.mix` on one number."""

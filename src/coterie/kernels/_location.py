@@ -21,6 +21,7 @@ from coterie.kernels._common import LN2, called, inlined
 _INV_LN2 = 1.0 / LN2
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
+_EXPONENT = 2.0**52 + 1023.0
 
 
 @inlined
@@ -113,7 +114,7 @@ def multiply_by_exp(product, nats, width):
     """
     for k in range(width):
         x = nats[k]
-        n = math.floor(x * _INV_LN2 + 0.5)
+        n = np.floor(x * _INV_LN2 + 0.5)
         r = (x - n * _LN2_HIGH) - n * _LN2_LOW
         p = 1.0 / 479001600.0
         p = p * r + 1.0 / 39916800.0
@@ -128,5 +129,5 @@ def multiply_by_exp(product, nats, width):
         p = p * r + 0.5
         p = p * r + 1.0
         p = p * r + 1.0
-        power = np.int64((np.int64(n) + np.int64(1023)) << np.int64(52)).view(np.float64)
-        product[k] *= p * power
+        bits = np.float64(n + _EXPONENT).view(np.int64)  # n + 1023 in the lowest bits
+        product[k] *= p * np.int64(bits << np.int64(52)).view(np.float64)

@@ -19,7 +19,7 @@ SAFE_NATS = 600.0  # plain products may span this much either way: e**600 is 2**
 def weigh_document(counts, urn, state, fixed, derived, scratch, d, given):
     """Multiply the words of a short, untied document into `scratch.product`, cluster by cluster.
 
-    So is what its vector says, where vectors count; then every open cluster is weighed.
+    Where vectors count, every open cluster is weighed, and `weigh_vector` multiplies in what it says.
 
     Returns how many clusters are listed in `scratch.touched`, whether they are all that share a word
     with the document (else none is listed), the weight of the document's own cluster without it,
@@ -57,8 +57,7 @@ def weigh_document(counts, urn, state, fixed, derived, scratch, d, given):
                 others -= scratch.given[e - begin]
             own_gain *= growth(others, first, beta, urn.words.burstiness, urn.words.unit, count)
     width = (state.counters[HIGH] + BLOCK - 1) // BLOCK * BLOCK
-    located = is_located(counts, urn)
-    sparse = n_rows == 0 and touches * TOUCH_COST < width and not located
+    sparse = n_rows == 0 and touches * TOUCH_COST < width and not is_located(counts, urn)
     if n_rows:
         multiply_rows(state.rows, scratch.row, scratch.rate, n_rows, scratch.product, width)
     n = np.int64(0)
@@ -104,18 +103,30 @@ def weigh_document(counts, urn, state, fixed, derived, scratch, d, given):
         ) * urn.words.unit + urn.words.beta_sum
         prior = slot_prior(urn.seeds.weight, urn.sizes.prior, own)
         own_weight = (companions + prior) * own_gain * base_ratio(urn.words.beta_sum, words, length)
-    if located:
-        own_nats = weigh_location(counts, urn, state, fixed, derived, scratch, d, width)
-        multiply_by_exp(scratch.product, scratch.nats, width)
-        own_weight *= math.exp(own_nats)
     return n, sparse, own_weight, alone, width
 
 
 @inlined
+def weigh_vector(counts, urn, state, fixed, derived, scratch, d, width):
+    """Multiply what d's vector says into `scratch.product`; return the factor of its own cluster."""
+    own_nats = weigh_location(counts, urn, state, fixed, derived, scratch, d, width)
+    multiply_by_exp(scratch.product, scratch.nats, width)
+    return math.exp(own_nats)
+
+
+@inlined
 def sum_open(counts, urn, state, derived, scratch, d, width):
+    """As `sum_weights`. Leaves the products at one."""
+    total = sum_weights(counts, urn, state, derived, scratch, d, width)
+    scratch.product[:width] = 1.0
+    return total
+
+
+@inlined
+def sum_weights(counts, urn, state, derived, scratch, d, width):
     """Weigh every open cluster in `scratch.weight`, and every block of slots in `scratch.partial`.
 
-    The document's own cluster weighs nothing here. Leaves the products at one; returns the sum.
+    The document's own cluster weighs nothing here: its product becomes 0. Returns the sum.
     """
     own = np.int64(state.z[d])
     product, weight = scratch.product, scratch.weight
@@ -136,7 +147,6 @@ def sum_open(counts, urn, state, derived, scratch, d, width):
             s0, s1, s2, s3 = s0 + w0, s1 + w1, s2 + w2, s3 + w3
         scratch.partial[block] = (s0 + s1) + (s2 + s3)
         total += scratch.partial[block]
-    product[:width] = 1.0
     return total
 
 

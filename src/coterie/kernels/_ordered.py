@@ -10,8 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.kernels._common import inlined
-from coterie.kernels._open import beyond_open, fresh_weight, pick_open, sum_open, weigh_document
+from coterie.kernels._location import is_located
+from coterie.kernels._open import (
+    beyond_open,
+    fresh_weight,
+    pick_open,
+    sum_open,
+    weigh_document,
+    weigh_vector,
+)
 from coterie.kernels._slots import BLOCK
+from coterie.kernels._stay import surely_stays
 from coterie.kernels._tree import FEW, slot_in_order, update
 from coterie.kernels._work import FULL_SUMS, TREE_DRAWS
 
@@ -34,6 +43,13 @@ def draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given):
             return k
     scratch.stats[FULL_SUMS] += 1
     own = np.int64(state.z[d])
+    if is_located(counts, urn):
+        if surely_stays(
+            counts, urn, state, fixed, derived, scratch, d, u, own_weight, alone, width, True
+        ):
+            scratch.product[:width] = 1.0
+            return own
+        own_weight *= weigh_vector(counts, urn, state, fixed, derived, scratch, d, width)
     sum_open(counts, urn, state, derived, scratch, d, width)
     total = put_own(scratch, own, own_weight, width)
     k = pick_open(scratch, width, u * (total + fresh_weight(urn, state, alone)))

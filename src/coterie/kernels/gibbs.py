@@ -31,13 +31,21 @@ import numpy as np
 from coterie._rng import DRAW_ONE
 from coterie.kernels._common import address, inlined, kernel, uniform
 from coterie.kernels._envelope import draw_touched, draw_tree
-from coterie.kernels._location import refresh_location
+from coterie.kernels._location import is_located, refresh_location
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move
-from coterie.kernels._open import beyond_open, fresh_weight, pick_open, sum_open, weigh_document
+from coterie.kernels._open import (
+    beyond_open,
+    fresh_weight,
+    pick_open,
+    sum_open,
+    weigh_document,
+    weigh_vector,
+)
 from coterie.kernels._prefetch import look_ahead
 from coterie.kernels._promote import clear_given, count_promoted, fill_given, promote
 from coterie.kernels._slots import OPEN, slot_prior, take_slot
+from coterie.kernels._stay import surely_stays
 from coterie.kernels._tree import STALE, note_change
 from coterie.kernels._work import FULL_SUMS, MOVED, TOUCHED_DRAWS, TREE_DRAWS
 
@@ -131,9 +139,16 @@ def draw_short(counts, urn, state, fixed, derived, scratch, d, random, given):
                 scratch.product[scratch.touched[i]] = 1.0
             return k
         scratch.stats[FULL_SUMS] += 1
-    own = np.int64(state.z[d])
+    own, u = np.int64(state.z[d]), uniform(random, DRAW_ONE)
+    if is_located(counts, urn):
+        if surely_stays(
+            counts, urn, state, fixed, derived, scratch, d, u, own_weight, alone, width, False
+        ):
+            scratch.product[:width] = 1.0
+            return own
+        own_weight *= weigh_vector(counts, urn, state, fixed, derived, scratch, d, width)
     total = sum_open(counts, urn, state, derived, scratch, d, width)
-    x = uniform(random, DRAW_ONE) * (own_weight + total + fresh_weight(urn, state, alone))
+    x = u * (own_weight + total + fresh_weight(urn, state, alone))
     if x < own_weight:
         return own
     k = pick_open(scratch, width, x - own_weight)

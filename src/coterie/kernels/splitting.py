@@ -22,8 +22,11 @@ from coterie._rng import (
     SPLIT_SECOND,
 )
 from coterie.kernels._common import address, called, fold, kernel, log_gamma, log_rising, uniform
+from coterie.kernels._prefetch import prefetch
 
-# sides, and what `_add` does there; as plain numbers, numba would compile a function for each of them
+LINE = 16  # single-precision numbers in a cache line
+
+# sides, and what `_add_words` does there; as plain numbers, numba would compile a function for each of them
 FIRST, SECOND = np.int64(0), np.int64(1)
 PUT, TAKE = np.int64(1), np.int64(-1)
 
@@ -32,8 +35,7 @@ PUT, TAKE = np.int64(1), np.int64(-1)
 def propose(counts, urn, key, sweep, number, scans, z, docs_in, n_open, work):
     """One proposal; returns the change in the number of clusters: 1, -1, or 0 if it was refused.
 
-    `z` are slots, `docs_in` how many documents each has. `work` is scratch: members, side, words (two
-    rows, all 0), total, mass, sums, seen (all -1), visits.
+    `z` are slots, `docs_in` how many documents each has. `work` is scratch, see `coterie.splitting.Work`.
     """
     state = fold(address(key, sweep, number), DRAW_SPLIT)
     n_docs, n_seeds = z.size, urn.seeds.weight.size
@@ -50,8 +52,8 @@ def propose(counts, urn, key, sweep, number, scans, z, docs_in, n_open, work):
     n = _gather(z, home, other, i, j, work.members)
     work.visits[0] += n * (scans + 1)
     _clear_sums(work)
-    _add(counts, i, FIRST, PUT, work)
-    _add(counts, j, SECOND, PUT, work)
+    _begin(counts, i, FIRST, work)
+    _begin(counts, j, SECOND, work)
     log_q = _divide(counts, urn, state, scans, z, home, splits, n, work)
     in_first = 1
     for m in range(n):
@@ -119,55 +121,156 @@ def _divide(counts, urn, state, scans, z, home, splits, n, work):
         draws = fold(state, SPLIT_SCAN + scan)
         last = scan == scans
         for m in range(n):
-            d = work.members[m]
+            d, was = work.members[m], work.side[m] if scan > 0 else -1
+            if work.sums.shape[1] and m + 1 < n:
+                _ask_for_vector(counts, work.members[m + 1])
             if scan > 0:
-                _add(counts, d, np.int64(work.side[m]), TAKE, work)
-            odds = _score(counts, urn, d, SECOND, work) - _score(counts, urn, d, FIRST, work)
+                _add_words(counts, d, was, TAKE, work)
+            _weigh_vector(counts, d, was, work)
+            odds = _odds(counts, urn, d, work)
             total = 1.0 + math.exp(min(odds, 700.0))
-            side = 0 if uniform(draws, SPLIT_MEMBER + m) * total < 1.0 else 1
+            side = FIRST if uniform(draws, SPLIT_MEMBER + m) * total < 1.0 else SECOND
             if last:
                 if not splits:
-                    side = 0 if z[d] == home else 1
+                    side = FIRST if z[d] == home else SECOND
                 mine = odds if side == 0 else -odds  # against the side taken
                 log_q -= (
                     mine + math.log1p(math.exp(-mine)) if mine > 0.0 else math.log1p(math.exp(mine))
                 )
             work.side[m] = side
-            _add(counts, d, np.int64(side), PUT, work)
+            _add_words(counts, d, side, PUT, work)
+            _move_vector(counts, d, was, side, work)
     return log_q
 
 
 @called
-def _score(counts, urn, d, side, work):
-    """ln weight of a document on a side."""
+def _odds(counts, urn, d, work):
+    """ln of how much more a document weighs on the second side than on the first."""
     copies = counts.weight[d]
-    mass = work.mass[side] + urn.sizes.prior
-    score = log_rising(mass, copies)
-    score -= log_rising(work.total[side] + urn.words.beta_sum, copies * counts.length[d])
+    first, second = _by_size(counts, urn, d, 0, work), _by_size(counts, urn, d, 1, work)
     for e in range(counts.ptr[d], counts.ptr[d + 1]):
         w = counts.word[e]
-        score += log_rising(work.words[side, w] + urn.words.beta[w], copies * counts.tally[e])
+        p, q, count = work.words[w, 0], work.words[w, 1], copies * counts.tally[e]
+        if count == 1 and max(p, q) < work.logs.size:
+            first += work.logs[p]
+            second += work.logs[q]
+        else:
+            first += log_rising(p + urn.words.beta[w], count)
+            second += log_rising(q + urn.words.beta[w], count)
     if work.sums.shape[1]:
-        rho, before, after = urn.location.rho, 0.0, 0.0
-        for c in range(work.sums.shape[1]):
-            s = work.sums[side, c]
-            t = s + copies * counts.vectors[d, c]
-            before += s * s
-            after += t * t
-        score += urn.location.kappa * (math.sqrt(rho * rho + after) - math.sqrt(rho * rho + before))
-    return score
+        first += _by_vector(urn, 0, work)
+        second += _by_vector(urn, 1, work)
+    return second - first
 
 
 @called
-def _add(counts, d, side, sign, work):
-    """Put a document on a side (sign 1), or take it away (-1)."""
+def _by_size(counts, urn, d, side, work):
+    """What documents and words on a side are worth for one more document."""
+    copies = counts.weight[d]
+    score = log_rising(work.mass[side] + urn.sizes.prior, copies)
+    return score - log_rising(work.total[side] + urn.words.beta_sum, copies * counts.length[d])
+
+
+@called
+def _by_vector(urn, side, work):
+    square = urn.location.rho * urn.location.rho
+    after, before = math.sqrt(square + work.within[side]), math.sqrt(square + work.without[side])
+    return urn.location.kappa * (after - before)
+
+
+@kernel
+def fill_logs(beta, logs):
+    """ln(n + beta) of whole numbers n, as `_odds` takes it."""
+    for n in range(logs.size):
+        logs[n] = log_rising(n + beta, 1)
+
+
+@called
+def _weigh_vector(counts, d, was, work):
+    """Write |S|^2 of both sides without and with document d, which is in the sum of side `was` (-1: none).
+
+    Vectors are multiples of 2^-14, so their sums are exact, and so are products and squares of sums up to
+    a length of 5,792: any way to them gives the same number.
+    """
+    if work.sums.shape[1] == 0:
+        return
+    copies = float(counts.weight[d])
+    own = copies * copies * work.square_of[d]
+    for side in range(2):
+        product = 2.0 * copies * _product(counts.vectors[d], work.sums[side], work.parts)
+        work.within[side] = work.without[side] = work.square[side]
+        if side == was:
+            work.without[side] -= product - own
+        else:
+            work.within[side] += product + own
+
+
+@called
+def _ask_for_vector(counts, d):
+    """Start loading the vector of the document that comes next: main memory is far."""
+    vector = counts.vectors[d]
+    for c in range(0, vector.size, LINE):
+        prefetch(vector, c)
+
+
+@called
+def _product(vector, total, parts):
+    """Equivalent to: total @ vector, in a fixed order that vectorises. `parts` is scratch."""
+    n = vector.size // 4
+    v0, v1, v2, v3 = vector[:n], vector[n : 2 * n], vector[2 * n : 3 * n], vector[3 * n : 4 * n]
+    t0, t1, t2, t3 = total[:n], total[n : 2 * n], total[2 * n : 3 * n], total[3 * n : 4 * n]
+    for c in range(n):
+        parts[c] = (v0[c] * t0[c] + v1[c] * t1[c]) + (v2[c] * t2[c] + v3[c] * t3[c])
+    while n >= 16 and n % 2 == 0:
+        n //= 2
+        upper = parts[n : 2 * n]
+        for c in range(n):
+            parts[c] += upper[c]
+    value = 0.0
+    for c in range(n):
+        value += parts[c]
+    for c in range(vector.size // 4 * 4, vector.size):
+        value += vector[c] * total[c]
+    return value
+
+
+@called
+def _move_vector(counts, d, was, side, work):
+    """Move document d's vector from the sum of one side to that of another, after `_weigh_vector`."""
+    if work.sums.shape[1] == 0:
+        return
+    work.square[side], work.square[1 - side] = work.within[side], work.without[1 - side]
+    if side != was:
+        _add_vector(counts, d, side, 1, work)
+        if was >= 0:
+            _add_vector(counts, d, was, -1, work)
+
+
+@called
+def _add_vector(counts, d, side, sign, work):
+    copies, vector, total = float(sign * counts.weight[d]), counts.vectors[d], work.sums[side]
+    for c in range(total.size):
+        total[c] += copies * vector[c]
+
+
+@called
+def _begin(counts, d, side, work):
+    """Put the first document on a side."""
+    _add_words(counts, d, side, PUT, work)
+    if work.sums.shape[1]:
+        copies = float(counts.weight[d])
+        work.square[side] = copies * copies * work.square_of[d]
+        _add_vector(counts, d, side, 1, work)
+
+
+@called
+def _add_words(counts, d, side, sign, work):
+    """Put the words of a document on a side (sign 1), or take them away (-1)."""
     copies = sign * counts.weight[d]
     work.mass[side] += copies
     work.total[side] += copies * counts.length[d]
     for e in range(counts.ptr[d], counts.ptr[d + 1]):
-        work.words[side, counts.word[e]] += copies * counts.tally[e]
-    for c in range(work.sums.shape[1]):
-        work.sums[side, c] += copies * counts.vectors[d, c]
+        work.words[counts.word[e], side] += copies * counts.tally[e]
 
 
 @called
@@ -207,7 +310,7 @@ def _shared(counts, urn, d, work):
         if work.seen[w] >= 0:
             continue
         work.seen[w] = 1
-        p, q, beta = work.words[0, w], work.words[1, w], urn.words.beta[w]
+        p, q, beta = work.words[w, 0], work.words[w, 1], urn.words.beta[w]
         if p > 0 and q > 0:
             lost += log_rising(beta, p) + log_rising(beta, q) - log_rising(beta, p + q)
     return lost
@@ -220,8 +323,8 @@ def _forget(counts, i, j, n, work):
         d = i if m == n else (j if m == n + 1 else work.members[m])
         for e in range(counts.ptr[d], counts.ptr[d + 1]):
             w = counts.word[e]
-            work.words[0, w] = 0
-            work.words[1, w] = 0
+            work.words[w, 0] = 0
+            work.words[w, 1] = 0
             work.seen[w] = -1
 
 
