@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,6 +111,7 @@ def cluster(
     checkpoint: str | os.PathLike[str] | None = None,
     callbacks: Sequence[Callable[[Event], Any]] = (),
     on_stage: Callable[[str], Any] | None = None,
+    on_progress: Callable[[str, int, int], Any] | None = None,
 ) -> Clustering:
     """Group texts that share interests, and say what each group is about.
 
@@ -160,7 +162,7 @@ def cluster(
         How much the vectors count; "auto" learns it from the texts.
     sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
         How the clusters are drawn, as in `GSDMM`.
-    backend : "auto", "cpu", "sharded" or "dask"
+    backend : "auto", "cpu", "cuda", "sharded" or "dask"
         Where the clusters are drawn, as in `GSDMM`.
     tokenizer : Tokenizer or CountVectorizer-like object
         How texts are split into words. The default detects the language.
@@ -193,6 +195,8 @@ def cluster(
     on_stage : callable
         Called with "reading", "vectors", "words", "sampling", "levels" and "settling" when each of them
         begins.
+    on_progress : callable
+        Called with "vectors", the number of texts embedded so far and the number of all texts.
 
     Examples
     --------
@@ -215,7 +219,8 @@ def cluster(
     enter("vectors" if source is not None else "words")
     embedding, vectors = None, None
     if source is not None:
-        embedding, vectors = Embedding.of_texts(source, rows.texts)
+        told = None if on_progress is None else partial(on_progress, "vectors")
+        embedding, vectors = Embedding.of_texts(source, rows.texts, told)
         enter("words")
     how = (tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors, stop_words)
     vectorizer, corpus, notes = Vectorizer.learn(rows.texts, *how)

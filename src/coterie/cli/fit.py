@@ -141,7 +141,12 @@ def _cluster(
         stages.enter("reading")
         file = breakdowns.read(file, given, by, over, show)
     # the labels do not depend on the number of threads
-    groups = cluster(file, n_jobs=-1, callbacks=[stages.sweep], on_stage=enter, **given)
+    told: dict[str, Any] = {
+        "callbacks": [stages.sweep],
+        "on_stage": enter,
+        "on_progress": stages.part,
+    }
+    groups = cluster(file, n_jobs=-1, **told, **given)
     stages.enter("describing")
     _ = groups.added, groups.clusters
     return groups, breakdowns.of(groups, by, over)

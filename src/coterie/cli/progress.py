@@ -11,6 +11,7 @@ from coterie._sentence import counted
 from coterie.cli.words import duration
 
 _EVERY = 10.0  # seconds between lines if stderr is not a terminal (a log file)
+_SHORT = 1.0  # seconds after which a stage shows how much of it is done
 _LONG = 15.0  # seconds of sampling left from which Ctrl-C is mentioned
 _RECENT = 5  # sweeps used to estimate the time left
 
@@ -68,9 +69,20 @@ class Stages:
             self._bar.update(
                 self._task, completed=line.sweep, total=event.n_sweeps, detail=now, bar=True
             )
-        elif self._write and time.perf_counter() - self._last_line > _EVERY:
-            self._last_line = time.perf_counter()
-            sys.stderr.write(f"{self._current}: {now}\n")
+        else:
+            self._line(now)
+
+    def part(self, stage: str, done: int, total: int) -> None:
+        """Show how much of the current stage is done."""
+        took = time.perf_counter() - self._began
+        if stage != self._current or took < _SHORT or not done:
+            return
+        left = took / done * (total - done)
+        now = f"{done:,} of {total:,} texts · about {duration(left)} left"
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total, detail=now, bar=True)
+        else:
+            self._line(now)
 
     def close(self) -> None:
         """End the last stage and remove the progress bar."""
@@ -78,6 +90,12 @@ class Stages:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+    def _line(self, now: str) -> None:
+        """A line for a log file, now and then."""
+        if self._write and time.perf_counter() - self._last_line > _EVERY:
+            self._last_line = time.perf_counter()
+            sys.stderr.write(f"{self._current}: {now}\n")
 
     def _leave(self) -> None:
         if self._current is None:

@@ -1,0 +1,46 @@
+"""What the command line says while it works."""
+
+import pytest
+
+import coterie
+from coterie.cli import progress
+from coterie.cli.progress import Stages
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    return now
+
+
+def test_a_long_stage_says_how_much_is_done_and_left(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = Stages()
+    stages.enter("vectors")
+    clock[0] = 0.5
+    stages.part("vectors", 10, 4000)  # too early to tell
+    clock[0] = 20.0
+    stages.part("vectors", 1000, 4000)
+    clock[0] = 25.0
+    stages.part("vectors", 1250, 4000)  # a log file gets a line now and then
+    stages.part("words", 1, 2)  # another stage
+    assert capsys.readouterr().err == "vectors: 1,000 of 4,000 texts · about 1:00 min left\n"
+
+
+def test_nothing_is_said_if_it_must_be_quiet(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = Stages(quiet=True)
+    stages.enter("vectors")
+    clock[0] = 20.0
+    stages.part("vectors", 1000, 4000)
+    assert not capsys.readouterr().err
+
+
+def test_cluster_tells_how_many_texts_are_embedded() -> None:
+    told: list[tuple[str, int, int]] = []
+    texts = ["red apple pie", "fast car race"] * 20
+    coterie.cluster(texts, levels=False, on_progress=lambda *now: told.append(now))
+    assert told[-1] == ("vectors", 40, 40)
