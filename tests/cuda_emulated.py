@@ -273,9 +273,11 @@ def _restore_promoted(**a: Any) -> None:
 
 
 def _promote_documents(**a: Any) -> None:
-    places = range(a["n"]) if not a["in_order"] else a["list"]
-    if not a["in_order"]:
-        places = list(places)[::-1]  # the order must not matter
+    places = list(range(a["n"]))[::-1]  # the order must not matter
+    if a["in_order"]:
+        chains = [a["list"][i:j] for i, j in zip(a["starts"][:-1], a["starts"][1:], strict=True)]
+        assert len(chains) == a["n"]
+        places = np.concatenate(chains[::-1])
     for j in places:
         d = _place(a, int(a["first"]) + int(j))
         old, now, g = int(a["before"][d]), int(a["z"][d]), _copies(a, d)
@@ -411,6 +413,7 @@ def _count_rows(**a: Any) -> None:
         a["n_rows"][d] = (found > 0).sum()
         a["error"][d] = 2e-4 + 1e-5 * a["length"][d] + (found < -1).sum() * a["of_product"] + rare
         a["shift"][d] = (0.5 - _dither(found[found > 0])).sum()
+        a["squares"][d] = (np.unique(found[found > 0], return_counts=True)[1] ** 2.0).sum()
 
 
 def _list_rows(**a: Any) -> None:

@@ -1,6 +1,7 @@
 """The CUDA backend's own part, on a GPU that is emulated: the same labels as the CPU's blocked draws."""
 
 import ctypes
+import pickle
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cuda_emulated import Emulated, is_certain
+from scipy.special import gammaln
 from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 
 import coterie
@@ -158,6 +160,24 @@ def test_quick_draws_change_no_label(
     assert 0.0 < min(listed) <= max(listed) < 1.0
 
 
+@pytest.mark.parametrize("burstiness", [True, False])
+def test_repeated_words_have_one_error(
+    burstiness: bool, emulated: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The emulated kernel checks the bound: where repetitions are the same row, errors add up."""
+    bags = [np.repeat((np.arange(6) * 7 + 3 * d) % V, 20) for d in range(80)]
+    counts = from_bags(bags, V)
+    urn = urns.finite(12, 0.1, BETA, burstiness=burstiness)
+    monkeypatch.setattr(_plan, "QUICK", 1)
+    monkeypatch.setattr(_plan, "product_columns", lambda *given: 0)
+    first = first_assignment(counts, urn, random_labels(80, 6, 1), 1, BACKEND)
+    options = SamplerOptions("blocked", block_size=80)
+    here, there = (place.open(counts, urn, first, options) for place in (BACKEND, emulated))
+    for sweep in range(1, 4):
+        here.sweep(7, sweep), there.sweep(7, sweep)
+        assert there.assignment().labels.tolist() == here.assignment().labels.tolist()
+
+
 def test_slots_are_widened_when_a_block_opens_more(emulated: Any) -> None:
     counts, urn = corpus("process", 200), urns.process(1e6, BETA)
     first = first_assignment(counts, urn, "one", 1, BACKEND)
@@ -256,6 +276,9 @@ def test_an_estimator_predicts_on_the_gpu(
         np.testing.assert_allclose(
             coterie.load(tmp_path / backend).predict_proba(new), found[backend]
         )
+        assert not launched
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_allclose(again.predict_proba(new), found[backend])
         assert not launched
     np.testing.assert_allclose(found["cuda"], found["cpu"], rtol=1e-6)
 
@@ -389,23 +412,50 @@ def test_the_kernels_compile(tmp_path: Path) -> None:
     nvrtc.compileProgram(program, ["-std=c++17", "--gpu-architecture=compute_80"])
 
 
-def test_what_is_called_certain_is_certain(tmp_path: Path) -> None:
-    """The function of the kernel itself, compiled for this machine: the worst weights draw the same."""
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Functions of the kernels themselves, compiled for this machine."""
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler here")
-    found = re.search(
-        r"__device__ __forceinline__ (bool is_certain.*?\n}\n)", _device.source(), re.S
+    names = r"double log_rising|float quick_rising|bool is_certain"
+    found = re.findall(
+        rf"__device__ __forceinline__ ((?:{names})\(.*?\n}}\n)", _device.source(), re.S
     )
-    assert found
-    plain = found[1].replace("__expf", "expf")
-    text = f'#include <cmath>\nusing namespace std;\nextern "C" {plain}'
-    (tmp_path / "certain.cpp").write_text(text, encoding="utf-8")
-    library = tmp_path / "certain.so"
-    command = [compiler, "-O1", "-shared", "-fPIC", "-o", str(library), "certain.cpp"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    function = ctypes.CDLL(str(library)).is_certain
-    function.argtypes, function.restype = [ctypes.c_float] * 6, ctypes.c_bool
+    assert len(found) == 3
+    plain = "\n".join(f'extern "C" {text}' for text in found).replace("__expf", "expf")
+    folder = tmp_path_factory.mktemp("kernels")
+    text = f"#include <cmath>\n#define INF INFINITY\nusing namespace std;\n{plain}"
+    (folder / "kernels.cpp").write_text(text, encoding="utf-8")
+    command = [compiler, "-O1", "-shared", "-fPIC", "-o", "kernels.so", "kernels.cpp"]
+    subprocess.run(command, cwd=folder, check=True)
+    library = ctypes.CDLL(str(folder / "kernels.so"))
+    single = ctypes.c_float
+    library.is_certain.argtypes, library.is_certain.restype = [single] * 6, ctypes.c_bool
+    library.quick_rising.argtypes, library.quick_rising.restype = [single] * 2, single
+    return library
+
+
+@pytest.mark.parametrize("error", [81.0, 300.0, 1e9])
+def test_nothing_is_certain_where_weights_may_be_wrong_by_everything(
+    error: float, compiled: Any
+) -> None:
+    """Weights that far below the largest are 0 in single precision."""
+    assert not compiled.is_certain(0.5, 0.0, 1.0, 0.0, error, 0.01)
+    assert compiled.is_certain(0.5, 0.0, 1.0, 0.0, 20.0, 0.01)
+
+
+@pytest.mark.parametrize("n", [2, 10, 200, 1000])
+@pytest.mark.parametrize("times", [4.0, 4.5, 8.0, 1000.0])
+def test_the_base_term_is_as_exact_as_its_bound(n: int, times: float, compiled: Any) -> None:
+    x = float(np.float32(times * n))
+    exact = gammaln(x + n) - gammaln(x)
+    assert abs(compiled.quick_rising(x, n) - exact) < 1e-4 + 2e-6 * n
+
+
+def test_what_is_called_certain_is_certain(compiled: Any) -> None:
+    """The worst weights draw the same."""
+    function = compiled.is_certain
     random = np.random.default_rng(1)
     n_certain = 0
     for _ in range(20_000):

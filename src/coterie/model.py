@@ -69,6 +69,10 @@ class Model:
         frozen = Frozen(size, prior, total, ptr, cluster, held, gain, *vectors)
         return Model(urn, frozen, words, seeds)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: who opens it may have no GPU."""
+        return {**self.__dict__, "backend": "auto"}
+
     @staticmethod
     def freeze(
         urn: Urn,

@@ -215,7 +215,7 @@ def resolved(
     if options.sampler != "auto":
         return options, ""
     if only is not None:
-        return options._replace(sampler=only), f"Sampler: {only!r}, the one of this backend."
+        return options._replace(sampler=only), f"Sampler: {only!r}, the default of this backend."
     words = int(counts.ptr[-1])
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"

@@ -43,9 +43,8 @@ class CudaChain(CountedChain):
         self.ends = np.cumsum([0, *(block.size for block in self.blocks)])
         self.scan = self._given_order()
         self.counters = device.xp.zeros(1, np.int64)
-        self.tallies = device.xp.zeros(
-            2, np.int32
-        )  # documents listed for the exact draw, and openers
+        # documents listed for the exact draw, openers, and documents that half bytes leave
+        self.tallies = device.xp.zeros(4, np.int32)
         self.quick: Quick | None = None
         self.share_moved, self.share_listed, self.n_moved = 0.0, 0.0, 0
         self.strayed = 0.0  # documents that moved since they were sorted by cluster, as a share
@@ -61,18 +60,14 @@ class CudaChain(CountedChain):
             u = _rng.uniform(key, sweep, np.arange(self.counts.n_docs), _rng.DRAW_SCAN)
             self.scan = self.device.xp.asarray(np.argsort(u, kind="stable").astype(np.int32))
         self._seen = None
+        self.tables.moved[:] = 0
         if self.promoted is not None:
             self.promoted.note_start(self.tables, self.prior)
         for i, (first, last) in enumerate(zip(self.ends[:-1], self.ends[1:], strict=True)):
             if i and should_stop is not None and should_stop():
                 return None
             self._block(key, sweep, int(first), int(last))
-        moved = (
-            self.n_moved
-            if self.sizes is not None
-            else int(self.device.to_host(self.tables.moved)[0])
-        )
-        self.tables.moved[:] = 0
+        moved = self.n_moved if self.sizes is not None else self.tables.take_moved()
         self.share_moved = moved / max(self.n_copies, 1)
         self.strayed += self.share_moved
         return SweepStats("blocked", moved)
@@ -85,9 +80,7 @@ class CudaChain(CountedChain):
     def _derive(self) -> None:
         """Room for what follows from urn and width; it is filled before every block."""
         super()._derive()
-        self.sizes: npt.NDArray[np.int64] | None = (
-            None  # as the card has them, where the host knows
-        )
+        self.sizes: npt.NDArray[np.int64] | None = None  # on the card, if the host has read them
         width, xp = self.tables.width, self.device.xp
         self.flush = _plan.flush_every(self.most_held, self.urn)
         lengths, rows = _plan.base_lengths(self.all_lengths, width)
@@ -134,11 +127,11 @@ class CudaChain(CountedChain):
         tables, xp = self.tables, self.device.xp
         if self.quick is None:
             self.quick = Quick(self.device, self.corpus, self.urn, self.prior, tables)
-            self.listed = xp.empty(self.counts.n_docs, np.int32)
+            self.listed, self.strayed = xp.empty(self.counts.n_docs, np.int32), 0.0
         elif self.strayed > SORT_AGAIN:
             self.quick.sort(tables)
             self.strayed = 0.0
-        where = (self.drawn, self.listed, self.tallies[:1])
+        where = (self.drawn, self.listed, self.tallies[:1], self.tallies[2:3])
         address = (key, sweep, _rng.DRAW_ONE)
         self.quick.draw(tables, self.base, self.base_row, self.counters, *address, *where)
         n = self.counts.n_docs
@@ -217,15 +210,18 @@ class CudaChain(CountedChain):
         return True
 
     def _read(self) -> tuple[int, int]:
-        """Documents that were listed, and openers. Sizes and moves come with them: a GPU waits for each."""
-        tables, counted = (
-            self.tables,
-            [self.tallies.view(np.int64), self.tables.moved.view(np.int64)],
-        )
-        read = self.device.to_host(self.device.xp.concatenate([*counted, tables.size]))
-        self.n_moved, self.sizes = int(read[1]), read[2:].copy()
-        listed, n = read[:1].view(np.int32)
-        return int(listed), int(n)
+        """Documents that were listed, and openers.
+
+        Sizes and moves are read with them, because the host waits for the card at every readback.
+        """
+        tables, xp = self.tables, self.device.xp
+        counted = self.tallies.view(np.int64), tables.moved.view(np.int64), tables.size
+        read = self.device.to_host(xp.concatenate(counted))
+        self.n_moved, self.sizes = int(read[2]), read[3:].copy()
+        listed, n, left, _ = map(int, read[:2].view(np.int32))
+        if self.quick is not None:
+            self.quick.learn(left)
+        return listed, n
 
     def _free_slots(self, size: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
         """At most n slots that may be opened, the lowest first."""

@@ -65,6 +65,8 @@ class CountedChain:
             self._begin(now)
             return
         self.urn = urn
+        if self.promoted is not None:
+            self.promoted.urn = urn
         retuned(self.tables, urn)
         self._derive()
 
@@ -124,7 +126,9 @@ class CountedChain:
     def _widen(self, spare: int) -> None:
         """More slots; the open ones keep their numbers."""
         width = slots_wide(self.tables.width, self.urn.sizes.cap, spare)
-        _plan.check_memory(self.counts, width, self.n_dimensions, self.device.free_bytes())
+        here = _plan.needed_bytes(self.counts, self.tables.width, self.n_dimensions)
+        free = self.device.free_bytes() + here
+        _plan.check_memory(self.counts, width, self.n_dimensions, free)
         old = np.full(width, -1, np.int32)
         slots = np.flatnonzero(self.ids >= 0)
         old[slots] = slots

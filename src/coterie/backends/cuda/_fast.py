@@ -8,7 +8,8 @@ this, and neither on when it is used.
 
 Up to NARROW slots, rows are cut to bytes, or half bytes, after a random number (that of the row) was added:
 errors are then independent and uniform whatever the counts are. Such a sum has the tails of a normal
-distribution at most, so DEVIATIONS of its standard deviation hold but for once in 2 x 10^10 weights.
+distribution at most, so DEVIATIONS of its standard deviation are exceeded less than once in 2 x 10^10
+weights.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class Quick:
         self.device, self.corpus, self.prior, self.urn = device, corpus, prior, urn
         xp = device.xp
         self.store: Any = None
-        self.left, self.n_left = xp.empty(corpus.n_docs, np.int32), xp.zeros(1, np.int32)
-        self.rest, self.were_halves = 0, False
+        self.left = xp.empty(corpus.n_docs, np.int32)
+        self.rest = 0  # sweeps until half bytes are tried
         self.burstiness = np.int32(urn.words.burstiness > 0)
         offset, uses, word, times = self._columns()
         beta = prior.beta[word if prior.stride else xp.zeros(1, np.int64)]
@@ -99,11 +100,12 @@ class Quick:
 
     def draw(
         self, tables: Tables, base: Any, base_row: Any, n_open: Any, key: int, sweep: int, draw: int,
-        drawn: Any, listed: Any, n_listed: Any,
+        drawn: Any, listed: Any, n_listed: Any, n_left: Any,
     ) -> None:  # fmt: skip
         """Draw all documents; those that are not certain are listed.
 
-        Up to NARROW slots, half bytes may be tried first, and bytes for what they leave.
+        Up to NARROW slots, half bytes may be tried first, and bytes for what they leave: n_left documents,
+        which the caller reads and tells to `learn`.
         """
         if (tables.width <= NARROW) != self.narrow:
             self._list(*self.listing, tables.width)
@@ -113,11 +115,9 @@ class Quick:
             self._launch(of, self._lists(tables), (self.order,), listed, n_listed)
             return
         order: tuple[Any, ...] = (self.order, NULL)
-        if self._halves_pay():
-            self.n_left[:] = 0
-            self._launch(of, self._bytes(tables, 4), order, self.left, self.n_left)
-            order = (self.left, self.n_left)
-            self.were_halves = True
+        if not self.rest:
+            self._launch(of, self._bytes(tables, 4), order, self.left, n_left)
+            order = (self.left, n_left)
         self._launch(of, self._bytes(tables, 8), order, listed, n_listed)
 
     def _launch(
@@ -141,14 +141,12 @@ class Quick:
         blocks = device.n_processors * at_once
         device.launch(rows.kernel, blocks, rows.threads, args, rows.shared)
 
-    def _halves_pay(self) -> bool:
-        """Whether to try half bytes: not for some sweeps after they left many documents uncertain."""
-        if self.were_halves:
-            left = int(self.device.to_host(self.n_left)[0])
-            self.rest = HALVES_REST if left > HALVES_LEAVE * self.corpus.n_docs else 0
-            self.were_halves = False
-        self.rest = max(self.rest - 1, 0)
-        return self.rest == 0
+    def learn(self, n_left: int) -> None:
+        """Half bytes rest for some sweeps after they left many documents uncertain."""
+        if self.rest:
+            self.rest -= 1
+        elif n_left > HALVES_LEAVE * self.corpus.n_docs:
+            self.rest = HALVES_REST
 
     def sort(self, tables: Tables) -> None:
         """Put documents of a cluster next to each other, so that they find the same counts in a cache."""
@@ -188,17 +186,17 @@ class Quick:
         self.step = max(self.top_row, 1e-6) / (254 if self.narrow else 65535)
         blocks = self.device.n_processors * 8
         n_rows = xp.empty(n, np.int64)
-        known, self.shift = xp.empty(n, np.float32), xp.empty(n, np.float32)
+        squares, known, self.shift = (xp.empty(n, np.float32) for _ in range(3))
         docs = (corpus.ptr, corpus.word, corpus.tally)
         args = (
             *docs, corpus.length, np.int64(n), offset, self.burstiness, place,
-            np.float32(self.top_product * HALF), gains, n_rows, known, self.shift,
+            np.float32(self.top_product * HALF), gains, n_rows, squares, known, self.shift,
         )  # fmt: skip
         self.device.launch("count_rows", blocks, THREADS, args)
         if self.narrow:
             self.half_step = max(self.top_row, 1e-6) / 14
-            self.error = _dithered(xp, known, n_rows, self.step)
-            self.half_error = _dithered(xp, known, n_rows, self.half_step)
+            self.error = _dithered(xp, known, n_rows, squares, self.step)
+            self.half_error = _dithered(xp, known, n_rows, squares, self.half_step)
             self.half_error[n_rows > MOST_HALVES] = 1e9
         else:
             self.error = (known + n_rows * np.float32(self.step / 2)).astype(np.float32)
@@ -267,12 +265,13 @@ class Quick:
         return Rows((where, self.store), self.error, self.step, name, 32 * warps, shared)
 
 
-def _dithered(xp: Any, known: Any, n_rows: Any, step: float) -> Any:
-    """The bound on the error of sums of rows in steps: the largest there is, or DEVIATIONS of them."""
-    at_most = n_rows * (step / 2)
-    return (known + xp.minimum(at_most, DEVIATIONS * step * xp.sqrt(n_rows / 12))).astype(
-        np.float32
-    )
+def _dithered(xp: Any, known: Any, n_rows: Any, squares: Any, step: float) -> Any:
+    """The bound on the error of sums of rows in steps: the largest there is, or DEVIATIONS of them.
+
+    `squares` is the sum of squares of how often a document has each row.
+    """
+    likely = DEVIATIONS * step * xp.sqrt(squares / 12)
+    return (known + xp.minimum(n_rows * (step / 2), likely)).astype(np.float32)
 
 
 def _top(values: Any) -> float:

@@ -34,7 +34,8 @@ def refusal(urn: Urn, options: SamplerOptions) -> str | None:
             f"There is no sampler {options.sampler!r}; choose one of {', '.join(SAMPLERS)}, auto."
         )
     if options.sampler == "uncollapsed":
-        return _uncollapsed.refusal(urn, options)
+        why = _uncollapsed.refusal(urn, options)
+        return why and why.replace("sampler='gibbs' or 'blocked'", "sampler='blocked'")
     if options.sampler != "blocked":
         return (
             "backend='cuda' draws with sampler='blocked' or 'uncollapsed', not"
@@ -64,7 +65,8 @@ def flush_every(most: float, urn: Urn) -> int:
 def most_held(counts: Counts, urn: Urn) -> float:
     """More than any cluster can hold of a word."""
     words = float(counts.length @ counts.weight)
-    return words + float(urn.seeds.tally.max(initial=0)) * urn.words.unit
+    promoted = max(1.0, urn.relations.promotion * urn.words.unit)
+    return words * promoted + float(urn.seeds.tally.max(initial=0)) * urn.words.unit
 
 
 class Lengths(NamedTuple):
@@ -124,7 +126,9 @@ def check_memory(counts: Counts, width: int, n_dimensions: int, free: int) -> No
 
 def check_phi(counts: Counts, n_clusters: int, phi: str, free: int) -> None:
     """Refuse a table of word distributions that does not fit the card, before it is made."""
-    each = 12 if phi == "draw" else 4  # drawn in double precision, then kept in single
+    each = (
+        16 if phi == "draw" else 8
+    )  # in double precision, in single, and counts under new numbers
     need = counts.n_words * n_clusters * each + SPARE_BYTES
     if need <= free:
         return

@@ -88,10 +88,20 @@ class Promoted:
         """Draw the flags of the documents at these places of the scan, which have moved."""
         self.late[:] = 0
         self.n_late[:] = 0
-        self._launch(tables, prior, before, scan, first, n, key, sweep, None)
-        if int(self.device.to_host(self.n_late)[0]):
-            places = self.device.xp.flatnonzero(self.late[:n])
-            self._launch(tables, prior, before, scan, first, places.size, key, sweep, places)
+        where, address = (tables, prior, before, scan, first), (key, sweep)
+        self._launch(*where, n, *address, None, None)
+        if not int(self.device.to_host(self.n_late)[0]):
+            return
+        xp = self.device.xp
+        places = xp.flatnonzero(self.late[:n])
+        documents = first + places if scan is None else scan[first + places]
+        slots = tables.z[documents].astype(np.int64)
+        order = xp.argsort(slots * n + places)
+        slots = slots[order]
+        begins = xp.flatnonzero(slots[1:] != slots[:-1]) + 1
+        ends = xp.asarray([slots.size])
+        starts = xp.concatenate([xp.zeros(1, np.int64), begins, ends]).astype(np.int64)
+        self._launch(*where, starts.size - 1, *address, places[order], starts)
 
     def resize(self, old: npt.NDArray[np.int32]) -> None:
         """Slots under new numbers, within a sweep."""
@@ -105,7 +115,7 @@ class Promoted:
 
     def _launch(
         self, tables: Tables, prior: Prior, before: Any, scan: Any, first: int, n: int, key: int,
-        sweep: int, listed: Any,
+        sweep: int, listed: Any, starts: Any,
     ) -> None:  # fmt: skip
         words, in_order, scanned = self.urn.words, listed is not None, scan is not None
         args = (
@@ -115,11 +125,11 @@ class Promoted:
             scan if scanned else tables.z, np.int32(scanned), np.int64(first), np.int64(n), before,
             tables.z, np.int32(tables.width), tables.held, tables.size, tables.total, self.rate, self.best,
             self.start, self.flag, self.given, self.promoted, np.uint64(key), np.uint64(sweep),
-            np.uint64(_rng.DRAW_FLAG), listed if in_order else NULL, np.int32(in_order), self.late,
+            np.uint64(_rng.DRAW_FLAG), listed if in_order else NULL,
+            starts if in_order else NULL, np.int32(in_order), self.late,
             self.n_late,
         )  # fmt: skip
-        blocks, threads = (1, 32) if in_order else (self._blocks(n), 32 * WARPS)
-        self.device.launch("promote_documents", blocks, threads, args)
+        self.device.launch("promote_documents", self._blocks(n), 32 * WARPS, args)
 
     def _blocks(self, n: int) -> int:
         return int(max(1, min(-(-n // WARPS), self.device.n_processors * 16)))

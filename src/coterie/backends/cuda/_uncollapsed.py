@@ -35,10 +35,10 @@ class CudaUncollapsed(CountedChain):
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions, device: Any
     ) -> None:
         super().__init__(counts, urn, assignment, options, device)
-        most = urn.sizes.cap if options.phi == "draw" else min(urn.sizes.cap, counts.n_docs + 1)
-        _plan.check_phi(counts, most, options.phi, device.free_bytes())
         self.column = device.xp.empty(counts.n_docs, np.int64)
         self._begin(assignment)
+        most = urn.sizes.cap if options.phi == "draw" else min(urn.sizes.cap, counts.n_docs + 1)
+        _plan.check_phi(counts, most, options.phi, device.free_bytes())
         self._close_gaps()
 
     def replace(self, assignment: Assignment) -> None:

@@ -19,20 +19,24 @@ extern "C" __global__ void count_columns(
 // What is added to a row before it is cut to whole steps, from 0 to 1: its errors are then independent of all others.
 __device__ __forceinline__ float dither(i64 row) { return (mix((row + 1) * GOLDEN) >> 40) * 0x1.0p-24f; }
 
-// How many rows each document has, a bound on the error of all but these, and what dithering leaves of them, in steps.
+// How many rows each document has, the sum of squares of how often it has each, a bound on the error of all else, and what
+// dithering leaves of the rows, in steps.
 extern "C" __global__ void count_rows(
     const i64* ptr, const int* word, const int* tally, const int* length, i64 n, const int* offset, int burstiness,
-    const int* place, float of_product, const float* gains, i64* n_rows, float* error, float* shift) {
+    const int* place, float of_product, const float* gains, i64* n_rows, float* squares, float* error,
+    float* shift) {
     for (i64 d = (i64)blockIdx.x * blockDim.x + threadIdx.x; d < n; d += (i64)gridDim.x * blockDim.x) {
         i64 rows = 0, products = 0;
-        float rare = 0.f, shifted = 0.f;
+        float rare = 0.f, shifted = 0.f, squared = 0.f;
         for (i64 e = ptr[d]; e < ptr[d + 1]; e++) {
             const int c = min(tally[e], OCCURRENCES), first = offset[word[e]];
             rare += (tally[e] - c) * gains[first];
+            if (place[first] > 0) squared += burstiness ? 0.f : (float)c * c;  // the same row, the same error
             for (int i = 0; i < c; i++) {
                 const int column = first + (burstiness ? i : 0), at = place[column];
                 rows += at > 0;
                 if (at > 0) shifted += 0.5f - dither(at);
+                if (at > 0 && burstiness) squared += 1.f;
                 rare += at == RARE ? gains[column] : 0.f;
                 products += at < RARE;
             }
@@ -40,6 +44,7 @@ extern "C" __global__ void count_rows(
         n_rows[d] = rows;
         error[d] = rows > 30000 ? 1e9f : 2e-4f + 1e-5f * length[d] + products * of_product + rare;
         shift[d] = shifted;
+        squares[d] = squared;
     }
 }
 

@@ -37,6 +37,7 @@ __device__ int pick(
     __syncthreads();
     if ((t & 31) == 31) room[t >> 5] = up_to;
     if (t == 0) found = 1 << 30;
+    if (t == 0 && within != nullptr) *within = 0.0;
     __syncthreads();
     double before = 0.0;
     for (int i = 0; i < (t >> 5); i++) before += room[i];

@@ -7,7 +7,7 @@
 // and half bytes are dithered, so the errors of a sum are independent, and their bound is a multiple of its deviation.
 
 #define OCCURRENCES 64  // columns of a word, at most; what repeats more often is left out
-#define EXACT_HALF 0x3400  // 2048 2^-13 in half precision: larger counts are rounded
+#define EXACT_HALF 0x3400  // 2048 2^-13 in half precision: larger counts are rounded, 2049 to this one
 #define AT_ONCE 2       // rows that a lane asks for before it uses the first
 #define OWN_AHEAD 4      // words of a lane that are asked for before the first is used
 #define RARE -1         // a column that is left out; below: -2 - (column of the product); above 0: a row
@@ -25,11 +25,12 @@ __device__ __forceinline__ float from_half(u16 h) {
     return x;
 }
 
-// ln [ x (x+1) ... (x+n-1) ] to about 1e-3, by the middle of the range where x is large.
+// ln [ x (x+1) ... (x+n-1) ], by the middle of the range where x is large: off by 5e-8 n, and single precision.
 __device__ __forceinline__ float quick_rising(float x, float n) {
     if (x < 4.f * n) return (float)log_rising(x, n);
     const float middle = x + 0.5f * (n - 1.f);
-    return n * logf(middle) - n * (n * n - 1.f) / (24.f * middle * middle);
+    const float square = middle * middle, third = n * (n * n - 1.f) / square;
+    return n * logf(middle) - third / 24.f - third * (3.f * n * n - 7.f) / (960.f * square);
 }
 
 struct Quick {
@@ -83,10 +84,10 @@ __device__ __forceinline__ float own_gain(const Quick& q, u16 held, float b, int
 }
 
 // The log weight of the document's own cluster without it, by one warp: every lane gets it. -inf: alone there.
-// `error` is how far it may be off: arithmetic in single precision, and 2^-12 per word where large counts are rounded.
+// `error` is how far it may be off: arithmetic in single precision, and 2^-11 per word where large counts are rounded.
 __device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d, int own, int lane, float& error) {
     float nats = f.c ? own_gain(q, f.held, f.b, f.c) : 0.f;
-    bool rounded = f.held > EXACT_HALF;
+    bool rounded = f.held >= EXACT_HALF;
     const u16* held = q.by_slot + own * q.n_words;
     const i64 end = q.ptr[d + 1];
     for (i64 at = q.ptr[d] + 32 + lane; at < end; at += 32 * OWN_AHEAD) {
@@ -108,9 +109,9 @@ __device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d
         for (int i = 0; i < OWN_AHEAD; i++)
             if (c[i]) nats += own_gain(q, n[i], b[i], c[i]);
 #pragma unroll
-        for (int i = 0; i < OWN_AHEAD; i++) rounded |= (c[i] != 0) & (n[i] > EXACT_HALF);
+        for (int i = 0; i < OWN_AHEAD; i++) rounded |= (c[i] != 0) & (n[i] >= EXACT_HALF);
     }
-    error = 2e-4f + (__any_sync(~0u, rounded) ? 2.6e-4f : 5e-6f) * (float)q.length[d];
+    error = 2e-4f + (__any_sync(~0u, rounded) ? 5e-4f : 5e-6f) * (float)q.length[d];
     for (int step = 16; step; step >>= 1) nats += __shfl_xor_sync(~0u, nats, step);
     const float size = (float)(q.size[own] - 1), prior = (float)q.prior[own], length = q.length[d];
     if (size + prior <= 0.f || (size <= 0.f && own >= q.n_seeds)) return -(float)INF;
@@ -135,7 +136,8 @@ __device__ __forceinline__ int take_next(int* taken, int lane) {
 // of all clusters below and above it, off by a factor e^(+-error), `mine` its own, off by e^(+-other).
 // At worst one side is larger, and the other side and its own are smaller, by as much as they may be.
 __device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error, float other) {
-    const float margin = 4e-6f, grown = __expf(fminf(error + other, 80.f)), shrunk = __expf(-fmaxf(error - other, 0.f));
+    if (!(error + other < 80.f)) return false;  // weights so far apart are 0 in single precision
+    const float margin = 4e-6f, grown = __expf(error + other), shrunk = __expf(-fmaxf(error - other, 0.f));
     const float low = before * grown, high = after * grown;
     return u > low / (low + mine + after * shrunk) + margin &&
            u < (before * shrunk + mine) / (before * shrunk + mine + high) - margin;

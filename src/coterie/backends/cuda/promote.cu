@@ -91,20 +91,21 @@ extern "C" __global__ void restore_promoted(
 //
 // A cluster that was there when the sweep began is judged by its counts of that time, one whose only document this is
 // by the document's own words. Any other was opened since and is judged by its counts of the moment, which depend on
-// who came before: those documents are marked in `late`, and drawn in their order by one warp (`in_order`).
+// who came before: those documents are marked in `late`, and drawn in their order (`in_order`), a warp for all that are
+// in one cluster. Chain j then is list[starts[j]], ..., list[starts[j + 1] - 1].
 extern "C" __global__ void promote_documents(
     const i64* ptr, const int* word, const int* tally, const int* length, const int* copies_of, const double* beta,
     int beta_stride, double beta_sum, double unit, int one, int n_seeds, const double* prior, const i64* relate_ptr,
     const int* relate_word, int promotion, const i64* pair_ptr, const int* giver, const int* taker, const int* scan,
     int scanned, i64 first, i64 n, const int* before, const int* z, int width, int* held, const i64* size, u64* total,
     double* rate, const double* best, const int* start, u8* flag, int* given, i64* promoted, u64 key, u64 sweep, u64 draw,
-    const i64* list, int in_order, u8* late, int* n_late) {
+    const i64* list, const i64* starts, int in_order, u8* late, int* n_late) {
     const Entries docs = {ptr, word, tally, copies_of};
     const Relations r = {relate_ptr, relate_word, promotion};
     const int lane = threadIdx.x & 31;
     const i64 step = (i64)gridDim.x * (blockDim.x >> 5);
-    for (i64 j = (i64)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); j < n; j += step) {
-        const i64 place = in_order ? first + list[j] : first + j, d = scanned ? (i64)scan[place] : place;
+    for (i64 j = (i64)blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5), i = in_order && j < n ? starts[j] : 0; j < n;) {
+        const i64 place = in_order ? first + list[i] : first + j, d = scanned ? (i64)scan[place] : place;
         const int old = before[d], now = z[d], copies = copies_of[d];
         const bool alone = size[now] == copies && now >= n_seeds;
         const bool waits = !in_order && !alone && rate[now] == OPENED;
@@ -152,5 +153,8 @@ extern "C" __global__ void promote_documents(
         __syncwarp();
         if (!waits) give(docs, r, d, copies, pair_ptr, giver, taker, flag, given, promoted, lane);
         __threadfence();
+        if (in_order && ++i < starts[j + 1]) continue;
+        j += step;
+        if (in_order && j < n) i = starts[j];
     }
 }

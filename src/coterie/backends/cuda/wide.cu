@@ -95,7 +95,7 @@ __device__ __forceinline__ void wide(
     for (i64 j = block * per_block + (threadIdx.x >> 5); j < stop_at; j += blockDim.x >> 5) {
         const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
-        if (length_row < 0) {
+        if (length_row < 0 || error_of[d] > 1e8f) {
             if (lane == 0) give_up((int)d, list, n_listed);
             continue;
         }
