@@ -100,9 +100,13 @@ def test_what_must_not_be_replaced(client: Any, tmp_path: Path) -> None:
 
     given = dd.from_pandas(pd.DataFrame({"text": TEXTS[:50]}), npartitions=2)
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "mine.txt").write_text("x")
-    with pytest.raises(ModelFileError, match="holds other files"):
-        coterie.cluster_large(given, tmp_path / "out")
+    for name in ("part-0.parquet", "mine.txt"):  # Dask names its files as we do
+        mine = tmp_path / "out" / name
+        mine.write_text("x")
+        with pytest.raises(ModelFileError, match=f"not empty .{name}.; choose a new one"):
+            coterie.cluster_large(given, tmp_path / "out")
+        assert mine.read_text() == "x"
+        mine.unlink()
     with pytest.raises(InvalidInput, match="no column 'nothing'"):
         coterie.cluster_large(given, tmp_path / "new", text="nothing")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]

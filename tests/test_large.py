@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -182,6 +183,44 @@ def test_what_is_refused(
     with pytest.raises(error, match=says):
         cluster_large(file, tmp_path / "out.parquet", **{"text": "text", **given})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+@pytest.mark.parametrize(
+    "out", ["a.csv", "./a.csv", "hard.csv", "soft.csv", "linked/a.csv", "b.csv"]
+)
+@pytest.mark.parametrize("data", ["a.csv", "?.csv", [Path("b.csv"), Path("soft.csv")]])
+def test_no_input_is_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Any, out: str
+) -> None:
+    """By whatever name the output means one of the inputs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("text\n" + "\n".join(TEXTS[:20]))
+    os.link("a.csv", "hard.csv")
+    os.symlink("a.csv", "soft.csv")
+    os.symlink(".", "linked")
+    if data == "a.csv" and out == "b.csv":
+        return  # another file
+    with pytest.raises(InvalidInput, match="is the input file"):
+        cluster_large(data, out, text="text")
+    with pytest.raises(InvalidInput, match="contains the input file"):
+        cluster_large(data, ".", text="text")
+    assert Path("a.csv").read_text().startswith("text\n")
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_a_run_is_not_replaced_by_what_is_made_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table inside the folder that --force would replace."""
+    monkeypatch.chdir(tmp_path)
+    Path("out").mkdir()
+    Path("out/table.csv").write_text("text\n" + "\n".join(TEXTS[:20]))
+    Path("out/run.json").write_text('{"made_by": "coterie fit"}')
+    assert fit("out/table.csv", "-o", "out", "--force") != 0
+    assert "out is a folder that contains the input file table.csv" in capsys.readouterr().err
+    assert len(list(Path("out").iterdir())) == 2
 
 
 def test_the_output_has_the_type_of_the_input(file: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from coterie import _disk
 from coterie.cli.breakdowns import FILES
 from coterie.errors import InvalidInput
 from coterie.exporting import ENDINGS
+from coterie.text.batch_files import check_not_input
 
 # file types that people may expect, so that none of these names becomes a folder by surprise
 _NO_FOLDERS = frozenset(
@@ -183,11 +184,8 @@ def check_apart(outputs: dict[str, Place]) -> None:
 
 
 def _check_source(target: Path, source: str | list[Path]) -> None:
-    files = (
-        source if isinstance(source, list) else [Path(source)] if source not in ("", "-") else []
-    )
-    if any(_same(target, file) for file in files):
-        raise InvalidInput(f"{target} is the input file. Choose another output.")
+    files = source if isinstance(source, list) else [Path(source)]
+    check_not_input(target, files if source not in ("", "-") else [])
 
 
 def _check_above(target: Path, real: Path) -> None:
@@ -246,10 +244,3 @@ def _is_run(path: Path) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and found.get("made_by") == MADE_BY
-
-
-def _same(a: Path, b: Path) -> bool:
-    try:
-        return a.samefile(b)
-    except OSError:
-        return False

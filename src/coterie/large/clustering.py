@@ -42,8 +42,8 @@ from coterie.large.store import Store
 from coterie.large.whole import Course, Spread, spread
 from coterie.sampler import Event
 from coterie.text import frequencies, readers
-from coterie.text.batch_files import WRITTEN, TableFile
-from coterie.text.batches import Batches
+from coterie.text.batch_files import WRITTEN, TableFile, check_not_input
+from coterie.text.batches import Batches, files_of
 from coterie.text.frequencies import Frequencies
 from coterie.text.tokenize import Tokenizer
 from coterie.text.vectorize import Vectorizer
@@ -172,6 +172,7 @@ def cluster_large(
     if is_dask(data):
         return cluster_dask(**given)
     enter = on_stage or (lambda stage: None)
+    check_not_input(Path(out), files_of(data))
     with Claim(Path(out), parents=True) as place:
         check_free(place.real, no_file)
         where = place.real.parent

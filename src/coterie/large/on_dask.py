@@ -6,7 +6,6 @@ sample of rows, and the counts of the clusters.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -75,7 +74,7 @@ def cluster_dask(
     enter = on_stage or (lambda stage: None)
     enter("words")
     with Claim(Path(out), parents=True) as place:
-        check_free(place.real, _no_parts)
+        check_free(place.real, _no_folder)
         parts = Partitions(data, text, id)
         words = Words(tokenizer, language, stop_words, min_df, max_df)
         ready, notes = words.ready(parts.head.texts)
@@ -107,16 +106,19 @@ def cluster_dask(
         with place.staged() as fresh:
             fresh.mkdir()
             parts.write(documents, groups, fresh)
-            place.put(fresh, _no_parts)
+            place.put(fresh, _no_folder)
     return groups
 
 
-def _no_parts(path: Path) -> str:
-    """Why something must not be replaced by a folder of parquet files; "" if it may be."""
+def _no_folder(path: Path) -> str:
+    """Why something must not be replaced by a folder of parquet files; "" if it may be.
+
+    Only an empty folder may be: Dask and others give their files the names that we give ours.
+    """
     if path.is_symlink() or not path.is_dir():
         return "it is not a folder"
-    others = [p.name for p in path.iterdir() if not re.fullmatch(r"part-\d+\.parquet", p.name)]
-    return f"it holds other files ({', '.join(sorted(others)[:3])})" if others else ""
+    inside = sorted(entry.name for entry in path.iterdir())
+    return f"the folder is not empty ({', '.join(inside[:3])}); choose a new one" if inside else ""
 
 
 class Partitions:

@@ -35,7 +35,7 @@ class Batches:
         encoding: str | None = None,
         header: bool | None = None,
     ) -> None:
-        self.files = _paths(data)
+        self.files = files_of(data)
         self.kind = _kind(self.files)
         self.asked_encoding, self.encoding, self.header = encoding, encoding, header
         self.separator: str | None = None
@@ -215,7 +215,7 @@ def too_large_for_memory(data: Any) -> bool:
     from coterie.text._bounded_read import most_bytes
 
     try:
-        files = _paths(data)
+        files = files_of(data)
         kind = _kind(files)
         need = sum(path.stat().st_size for path in files) / most_bytes()
         if kind == "parquet":
@@ -226,7 +226,7 @@ def too_large_for_memory(data: Any) -> bool:
     return need > 1.0
 
 
-def _paths(data: Any) -> list[Path]:
+def files_of(data: Any) -> list[Path]:
     several = _several.paths(data)
     if several:
         return several
