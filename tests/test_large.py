@@ -111,6 +111,34 @@ def test_the_rows_of_the_result_are_a_sample(
     assert f"{N - 1:,}" in page
 
 
+def test_a_sample_is_not_counted_instead_of_all_texts(
+    found: tuple[Clustering, pl.DataFrame], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not in memory, not in a saved model, and `coterie edit` does not replace the table of all rows."""
+    groups, _ = found
+    (tmp_path / "out").mkdir()
+    groups.save(tmp_path / "out" / "model")
+    (tmp_path / "out" / "run.json").write_text('{"made_by": "coterie fit"}')
+    (tmp_path / "out" / "table.csv").write_text("all rows")
+    loaded: Any = coterie.load(tmp_path / "out")
+    for one in (groups, loaded):
+        for change in (
+            lambda: one.at(3),  # noqa: B023
+            lambda: one.merge([0, 1]),  # noqa: B023
+            lambda: one.split(0),  # noqa: B023
+            lambda: one.drop_words([one.vectorizer.words[0]]),  # noqa: B023
+        ):
+            with pytest.raises(InvalidInput, match=r"only a sample of them .*700 rows.*again"):
+                change()
+        assert one.n_texts == N - 1
+    assert "at(n)" not in groups.summary()
+    loaded.rename(0, "Mine")
+    assert loaded.names[0] == "Mine"
+    assert main(["edit", str(tmp_path / "out"), "--rename", "0=Mine"]) != 0
+    assert "table of all of them" in capsys.readouterr().err
+    assert (tmp_path / "out" / "table.csv").read_text() == "all rows"
+
+
 def test_a_forged_sample_is_refused(found: tuple[Clustering, pl.DataFrame], tmp_path: Path) -> None:
     """A sample cannot hold more texts of a cluster than there are."""
     from dataclasses import replace
@@ -189,7 +217,9 @@ def test_what_is_refused(
 @pytest.mark.parametrize(
     "out", ["a.csv", "./a.csv", "hard.csv", "soft.csv", "linked/a.csv", "b.csv"]
 )
-@pytest.mark.parametrize("data", ["a.csv", "?.csv", [Path("b.csv"), Path("soft.csv")]])
+@pytest.mark.parametrize(
+    "data", ["a.csv", "?.csv", [Path("b.csv"), Path("soft.csv")], ["b.csv", "a.csv"]]
+)
 def test_no_input_is_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Any, out: str
 ) -> None:
@@ -221,6 +251,24 @@ def test_a_run_is_not_replaced_by_what_is_made_from_it(
     assert fit("out/table.csv", "-o", "out", "--force") != 0
     assert "out is a folder that contains the input file table.csv" in capsys.readouterr().err
     assert len(list(Path("out").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (["a text", "another"], r"not a list\. Texts .* coterie\.cluster\(\)"),
+        (pl.DataFrame({"text": TEXTS[:20]}), r"not a DataFrame\. Texts .* coterie\.cluster\(\)"),
+        ([__file__, "a text"], "not paths and other things"),
+        (["x" * 5000, "y\0"], "not a list"),
+        (None, "not a NoneType"),
+        ("-", "not standard input"),
+        ("nothing.csv", "There is no file 'nothing.csv'"),
+    ],
+)
+def test_what_is_no_file(tmp_path: Path, data: Any, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        cluster_large(data, tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_output_has_the_type_of_the_input(file: Path, tmp_path: Path) -> None:

@@ -227,17 +227,36 @@ def too_large_for_memory(data: Any) -> bool:
 
 
 def files_of(data: Any) -> list[Path]:
+    """The files that are meant, in order; an error if these are no files."""
     several = _several.paths(data)
     if several:
         return several
+    if isinstance(data, list | tuple) and data and all(map(_is_file, data)):
+        return [Path(path) for path in data]
     if not isinstance(data, str | os.PathLike) or data == "-":
         raise InvalidInput(
             "Only files can be read in batches: pass a path, a pattern or a list of paths, not"
-            f" {'standard input' if data == '-' else type(data).__name__}."
+            f" {_described(data)}"
         )
     if not Path(data).exists():
         raise InvalidInput(f"There is no file {os.fspath(data)!r}.")
     return [Path(data)]
+
+
+def _is_file(path: Any) -> bool:
+    return isinstance(path, str | os.PathLike) and os.path.isfile(path)
+
+
+def _described(data: Any) -> str:
+    """What was passed instead of files, and what takes it."""
+    if isinstance(data, str):
+        return "standard input."
+    if isinstance(data, list | tuple) and any(map(_is_file, data)):
+        return "paths and other things."
+    return (
+        f"a {type(data).__name__}. Texts and tables that are in memory are clustered by"
+        " coterie.cluster()."
+    )
 
 
 def _kind(files: list[Path]) -> str:
