@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,19 +44,7 @@ TEXTS[7] = ""
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Two workers in this process."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def found(client: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Clustering, Any]:
+def found(dask_client: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Clustering, Any]:
     import dask.dataframe as dd
     import pandas as pd
 
@@ -68,7 +55,7 @@ def found(client: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Cluste
     return groups, pl.read_parquet(str(out / "*.parquet"))
 
 
-def test_every_row_is_there_in_order(found: tuple[Clustering, Any], client: Any) -> None:
+def test_every_row_is_there_in_order(found: tuple[Clustering, Any], dask_client: Any) -> None:
     groups, table = found
     assert table.columns == ["id", "text", "topic", *ADDED]
     assert table["id"].to_list() == list(range(N))
@@ -94,7 +81,7 @@ def test_the_model_is_counted_from_all_texts(found: tuple[Clustering, Any], tmp_
     assert coterie.load(tmp_path / "model").n_texts == N - 1  # type: ignore[union-attr]
 
 
-def test_what_must_not_be_replaced(client: Any, tmp_path: Path) -> None:
+def test_what_must_not_be_replaced(dask_client: Any, tmp_path: Path) -> None:
     import dask.dataframe as dd
     import pandas as pd
 
@@ -135,20 +122,21 @@ def documents(client: Any) -> RemoteDocuments:
 
 
 @pytest.mark.parametrize("urn", [urns.finite(30, 0.4, BETA), urns.process(1.5, BETA)])
-def test_sweeps_give_the_labels_of_one_machine(client: Any, urn: urns.Urn) -> None:
+def test_sweeps_give_the_labels_of_one_machine(dask_client: Any, urn: urns.Urn) -> None:
     options = SamplerOptions("blocked", shards=3)
-    there = documents(client)
+    there = documents(dask_client)
     backend = RemoteBackend(there, 14)
     plan = sampler.Plan(4, np.zeros(2, np.int64), 7, options)
     run = sampler.run(there.outline(), urn, plan, backend)
-    start = np.unique(np.concatenate([p.content for p in client.gather(documents(client).labels)]),
-                      return_inverse=True)[1].astype(np.int32)  # fmt: skip
+    begun = dask_client.gather(documents(dask_client).labels)
+    begun = np.unique(np.concatenate([p.content for p in begun]), return_inverse=True)[1]
+    start = begun.astype(np.int32)
     here = ShardedChain(COUNTS, urn, assigned(COUNTS, urn, start), options, Here(COUNTS, options))
     here.bounds = BOUNDS
     here.engine.parts = [cut(COUNTS, *bound) for bound in BOUNDS]  # type: ignore[attr-defined]
     for sweep in range(1, 5):
         here.sweep(7, sweep)
-    labels = np.concatenate([parcel.content for parcel in client.gather(there.labels)])
+    labels = np.concatenate([parcel.content for parcel in dask_client.gather(there.labels)])
     np.testing.assert_array_equal(labels, here.labels)
     np.testing.assert_array_equal(run.assignment.size, here.clusters.size)
     assert run.trace["log_joint"][-1] == pytest.approx(
@@ -156,9 +144,9 @@ def test_sweeps_give_the_labels_of_one_machine(client: Any, urn: urns.Urn) -> No
     )
 
 
-def test_labels_do_not_travel(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_do_not_travel(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a sweep brings to the client does not grow with the texts that stay where they are."""
-    there = documents(client)
+    there = documents(dask_client)
     sizes = []
     gathered = remote.gathered
 
@@ -201,10 +189,10 @@ def test_a_lost_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @kills
-def test_a_killed_worker_changes_nothing(client: Any) -> None:
+def test_a_killed_worker_changes_nothing(dask_client: Any) -> None:
     """What it held, labels of earlier sweeps included, is computed again."""
     urn, plan = urns.process(1.5, BETA), sampler.Plan(4, np.zeros(2, np.int64), 7)
-    expected = documents(client)
+    expected = documents(dask_client)
     sampler.run(expected.outline(), urn, plan, RemoteBackend(expected, 14))
     with (
         distributed.LocalCluster(
@@ -222,7 +210,7 @@ def test_a_killed_worker_changes_nothing(client: Any) -> None:
         backend = RemoteBackend(there, 14)
         sampler.run(there.outline(), urn, plan._replace(callbacks=[kill]), backend)
         found = [parcel.content for parcel in own.gather(there.labels)]
-    labels = [parcel.content for parcel in client.gather(expected.labels)]
+    labels = [parcel.content for parcel in dask_client.gather(expected.labels)]
     np.testing.assert_array_equal(np.concatenate(found), np.concatenate(labels))
 
 

@@ -158,12 +158,13 @@ def test_a_shard_at_a_time(file: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
     def noted(counts: Any, first: int, end: int) -> Any:
         part = cut(counts, first, end)
-        sizes.append(part.word.size)
+        if counts.n_docs > 700:  # not the sample
+            sizes.append(part.word.size)
         return part
 
     for module in ("layout", "local"):
         monkeypatch.setattr(f"coterie.distributed.{module}.cut", noted)
-    monkeypatch.setattr("coterie.large.whole.cut", noted)
+    monkeypatch.setattr("coterie.distributed.documents.cut", noted)
     tables = []
     for n_jobs in (1, 2):
         out = tmp_path / f"{n_jobs}.parquet"

@@ -114,7 +114,7 @@ class Clustering(Uses):
     def added(self) -> dict[str, Any]:
         """The columns that the table adds to your rows."""
         trust = np.full(self.labels.size, np.nan) if self.trust is None else self.trust
-        return self._columns(self.labels, self.probability, self.outlier_score, trust)
+        return added_columns(self.names, self.labels, self.probability, self.outlier_score, trust)
 
     def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
         """The same columns for new texts; their trust is that of their cluster."""
@@ -123,11 +123,7 @@ class Clustering(Uses):
         probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
         score = corpus.per_row(self._unusual(corpus, texts), np.nan)
         trust = np.append(self.cluster_trust, np.nan)[labels]
-        return self._columns(labels, probability, score, trust)
-
-    def _columns(self, labels: Labels, *others: Floats) -> dict[str, Any]:
-        names = [self.names[k] if k >= 0 else "" for k in labels.tolist()]
-        return dict(zip(ADDED, (labels, names, *others), strict=True))
+        return added_columns(self.names, labels, probability, score, trust)
 
     @cached_property
     def probability(self) -> Floats:
@@ -428,6 +424,12 @@ class Clustering(Uses):
         typical = self.model.typicality(self.corpus.counts, self._per_document)
         lengths = self.corpus.counts.length
         return most_typical(self._per_document, typical, lengths, self.n_clusters)
+
+
+def added_columns(names: Sequence[str], labels: Labels, *others: Floats) -> dict[str, Any]:
+    """The columns that are added to rows; `others` are probability, outlier score and trust."""
+    of_rows = [names[k] if k >= 0 else "" for k in labels.tolist()]
+    return dict(zip(ADDED, (labels, of_rows, *others), strict=True))
 
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:

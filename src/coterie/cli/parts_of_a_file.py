@@ -44,19 +44,10 @@ def cluster(file: Any, given: dict[str, Any], stages: Stages, folder: Path) -> L
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
     from coterie.large.clustering import defaults, fit_large
+    from coterie.large.settings import asked
 
-    large = fit_large(
-        file,
-        folder=folder,
-        **{
-            **defaults(),
-            "out": None,
-            **given,
-            "n_jobs": -1,
-            "callbacks": [stages.sweep],
-            "on_stage": stages.enter,
-        },
-    )
+    how = {**given, "n_jobs": -1, "callbacks": [stages.sweep], "on_stage": stages.enter}
+    large = fit_large(asked({**defaults(), "data": file, "out": None, **how}), folder)
     stages.enter("describing")
     _ = large.groups.added, large.groups.clusters
     return large

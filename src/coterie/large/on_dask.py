@@ -7,7 +7,6 @@ sample of rows, and the counts of the clusters.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,18 +22,15 @@ from coterie.counts import Corpus
 from coterie.distributed.dask_backend import Parcel, current_client, gathered
 from coterie.distributed.remote import RemoteDocuments, Tasks
 from coterie.errors import InvalidInput
-from coterie.grouping import cluster
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
-from coterie.large.sample import START_SWEEP
-from coterie.large.settings import Words, check
-from coterie.large.whole import Course, spread_remote
+from coterie.large.settings import Asked, Words
+from coterie.large.whole import spread
 from coterie.locating import INSTALLED, Embedding
-from coterie.sampler import Event
+from coterie.sample_start import START_SWEEP
 from coterie.text import frequencies, readers, writing
 from coterie.text.batches import frame_of
 from coterie.text.frequencies import Frequencies
-from coterie.text.tokenize import Tokenizer
 from coterie.text.vectorize import Vectorizer
 
 HEAD = 1000  # rows that language and text column are found in
@@ -47,62 +43,26 @@ class Sampled(NamedTuple):
     rows: npt.NDArray[np.int64]  # their numbers within the partition
 
 
-def cluster_dask(
-    data: Any,
-    out: Any,
-    text: Any,
-    *,
-    id: str | None,
-    sample: int,
-    sweeps: int,
-    random_state: int,
-    n_jobs: int | None,
-    callbacks: Sequence[Callable[[Event], Any]],
-    on_stage: Callable[[str], Any] | None,
-    tokenizer: Tokenizer | None,
-    language: str | None,
-    stop_words: Any,
-    min_df: int | float | str,
-    max_df: int | float | str,
-    encoding: Any,
-    header: Any,
-    **settings: Any,
-) -> Clustering:
+def cluster_dask(what: Asked) -> Clustering:
     """See `cluster_large`."""
     began = time.perf_counter()
-    check(settings, tokenizer, sample, sweeps)
-    enter = on_stage or (lambda stage: None)
-    enter("words")
-    with Claim(Path(out), parents=True) as place:
+    what.enter("words")
+    with Claim(Path(what.out), parents=True) as place:
         check_free(place.real, _no_folder)
-        parts = Partitions(data, text, id)
-        words = Words(tokenizer, language, stop_words, min_df, max_df)
-        ready, notes = words.ready(parts.head.texts)
-        vocabulary, more = parts.vocabulary(ready).vocabulary(min_df, max_df)
-        notes = [*parts.head.notes, *notes, *more]
-        if parts.n_missing:
-            notes.append(f"{counted(parts.n_missing, 'row')} without text: cluster -1.")
-        vectorizer = Vectorizer(vocabulary, ready)
-        key = _rng.key_from_seed(random_state)
-        rows, sampled = parts.sample(sample, key)
-        rows.notes.clear()
-        rows.n_missing = 0
-        enter("sample")
-        groups = cluster(
-            rows, tokenizer=vectorizer, random_state=random_state, n_jobs=n_jobs, **settings
-        )
-        enter("encoding")
+        parts = Partitions(what.data, what.text, what.id)
+        vectorizer, notes = parts.vocabulary(what.words)
+        rows, sampled = parts.sample(what.sample, what.key)
+        groups = what.cluster(rows, vectorizer)
+        what.enter("encoding")
         documents = parts.documents(vectorizer, groups)
-        enter("sampling")
-        is_free = not settings.get("levels", True) and settings.get("n_clusters") is None
-        limits = settings.get("max_time"), callbacks
-        model, agreement = spread_remote(
-            documents, groups.model, Course(sweeps, key, is_free, 1, *limits)
-        )
-        found = Fit(model, parts.labels_of(documents, sampled), agreement)
+        what.enter("sampling")
+        fitted = spread(documents, groups.model, what.course)
+        stop = None if fitted.run is None else fitted.run.stop
+        labels = parts.labels_of(documents, sampled)
+        found = Fit(fitted.model, labels, fitted.agreement, stop)
         seconds = time.perf_counter() - began
         groups = of_all(groups, found, notes, sum(parts.n_rows), seconds)
-        enter("writing")
+        what.enter("writing")
         with place.staged() as fresh:
             fresh.mkdir()
             parts.write(documents, groups, fresh)
@@ -133,21 +93,23 @@ class Partitions:
         self.parts = self.tasks.each("hold", _parcel, parts)
         self.split: list[Any] = []
         self.n_rows: list[int] = []
-        self.n_missing = 0
 
-    def vocabulary(self, tokenizer: Tokenizer) -> Frequencies:
-        """Split all texts, and count in how many each word stands."""
-        self.split = self.tasks.each(
-            "split", _split, self.parts, self.text, self.tasks.told(tokenizer)
-        )
+    def vocabulary(self, words: Words) -> tuple[Vectorizer, list[str]]:
+        """Split all texts, and count in how many each word stands; returns notes for the user, too."""
+        ready, notes = words.ready(self.head.texts)
+        self.split = self.tasks.each("split", _split, self.parts, self.text, self.tasks.told(ready))
         about = gathered(self.client, self.tasks.each("rows", _about, self.split))
-        self.n_rows, self.n_missing = [n for n, _ in about], sum(n for _, n in about)
+        self.n_rows, n_missing = [n for n, _ in about], sum(n for _, n in about)
         if not sum(self.n_rows):
             raise InvalidInput("The table has no rows, so there is nothing to cluster.")
-        found: Frequencies = self.tasks.total(
+        seen: Frequencies = self.tasks.total(
             self.tasks.each("count", _counted, self.split), _merged
         )
-        return found
+        vocabulary, more = seen.vocabulary(words.min_df, words.max_df)
+        notes = [*self.head.notes, *notes, *more]
+        if n_missing:
+            notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
+        return Vectorizer(vocabulary, ready), notes
 
     def sample(self, n_rows: int, key: int) -> tuple[readers.Rows, list[Sampled]]:
         """About so many rows, each chosen by a number at its own address."""
@@ -162,7 +124,10 @@ class Partitions:
         for some in found:
             for name, values in some.columns.items():
                 columns.setdefault(name, []).extend(values)
-        return readers.from_piece(frame_of(columns), self.text, self.id), found
+        rows = readers.from_piece(frame_of(columns), self.text, self.id)
+        rows.notes.clear()
+        rows.n_missing = 0  # said of all rows
+        return rows, found
 
     def documents(self, vectorizer: Vectorizer, groups: Clustering) -> RemoteDocuments:
         """All documents, in the vocabulary, with vectors if the clusters have any."""
