@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from tiny import random_corpus, random_labels
 import coterie
 from coterie import sampler, urns
 from coterie.backends import SamplerOptions
+from coterie.cli import main
 from coterie.clustering import ADDED, Clustering
 from coterie.counts import Corpus
 from coterie.demo.synthetic import make_corpus
@@ -31,6 +33,7 @@ from coterie.distributed.remote import RemoteBackend, RemoteDocuments
 from coterie.errors import ConnectionLost, InvalidInput, ModelFileError
 from coterie.model import Model
 from coterie.state import assigned
+from coterie.text.batches import read_piece
 from coterie.text.frequencies import Frequencies
 
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
@@ -97,6 +100,139 @@ def test_what_must_not_be_replaced(dask_client: Any, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no column 'nothing'"):
         coterie.cluster_large(given, tmp_path / "new", text="nothing")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+# ---------------------------------------------------------------- no file, and files
+FAST: dict[str, Any] = dict(embedder=None, levels=False, max_clusters=20, n_sweeps=8)
+
+
+def frame(n: int) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    columns = {"text": TEXTS[:n], "topic": TOPICS[:n]}
+    index = [f"row {i:04d}" for i in range(n)]
+    return dd.from_pandas(pd.DataFrame(columns, index=index), npartitions=3)
+
+
+def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cluster() of a Dask DataFrame gives one back; the workers make its rows when they are asked to."""
+    import dask.dataframe as dd
+
+    given, collected = frame(400), []
+    compute = type(given).compute
+
+    def noted(self: Any, *how: Any, **more: Any) -> Any:
+        found = compute(self, *how, **more)
+        collected.append(len(found))
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(given), "compute", noted)
+        patched.setattr("coterie.large.on_dask.HEAD", 10)
+        groups = coterie.cluster(given, "text", n_clusters=6, embedder=None, levels=False)
+        assert collected == [10]
+    assert isinstance(groups.table, dd.DataFrame)
+    assert list(groups.table.columns) == ["text", "topic", *ADDED]
+    table = groups.table.compute()
+    assert (table.dtypes == groups.table.dtypes).all()
+    assert table.index.tolist() == given.compute().index.tolist()
+    labels = table["cluster"].to_numpy()
+    np.testing.assert_array_equal(groups.model.frozen.size, np.bincount(labels[labels >= 0]))
+    assert labels[7] == -1
+    assert normalized_mutual_info_score(TOPICS[:400], labels) > 0.6
+    groups.rename(0, "Mine")
+    assert (groups.table["name"].compute() == "Mine").sum() == (labels == 0).sum()
+
+
+def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="checkpoint of cluster does not work for a Dask"):
+        coterie.cluster(frame(30), "text", checkpoint=tmp_path / "x")
+    with pytest.raises(InvalidInput, match="name it with out="):
+        coterie.cluster_large(tmp_path / "x.csv")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Parquet files with a column that pandas would change, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("big").mkdir()
+    numbers = [None if i % 3 else i for i in range(600)]
+    table = pl.DataFrame({"text": TEXTS[:600], "n": numbers})
+    table[:250].write_parquet("big/a.parquet", row_group_size=100)
+    table[250:].write_parquet("big/b.parquet")
+    return "big/*.parquet"
+
+
+def fit(*arguments: str) -> int:
+    fast = ["--embedder", "none", "--no-levels", "--max-clusters", "20", "--sweeps", "8", "-q"]
+    return main(["fit", "--text", "text", *fast, *arguments])
+
+
+def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with everything, and again with --force; then the table alone."""
+    monkeypatch.setattr("coterie.large.on_dask.ROWS", 200)
+    address = dask_client.scheduler.address
+    for more in ([], ["--force"]):
+        assert fit(files, "--dask", address, "-o", "out", *more) == 0
+    inside = {path.name for path in Path("out").iterdir()}
+    assert inside == {"table.parquet", "clusters.csv", "report.html", "model", "run.json"}
+    assert len(list(Path("out/table.parquet").iterdir())) == 3
+    table = pl.read_parquet("out/table.parquet/*.parquet")
+    assert table.columns == ["text", "n", *ADDED]
+    assert table["text"].to_list() == TEXTS[:600]
+    assert table["n"].dtype == pl.Int64
+    facts = json.loads(Path("out/run.json").read_text())
+    assert (facts["n_texts"], facts["n_without_words"]) == (600, 1)
+    assert fit(files, "--dask", address, "-o", "only.parquet") == 0
+    again = pl.read_parquet("only.parquet/*.parquet")
+    assert again.equals(table, null_equal=True)
+    assert sorted(os.listdir()) == ["big", "only.parquet", "out"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["big/*.parquet", "--dask", "tcp://127.0.0.1:1"], "No Dask scheduler answers at 'tcp:"),
+        (["big/*.parquet", "--dask", ""], "No Dask scheduler answers at ''"),
+        (["x.csv", "--dask", "local"], "--dask reads parquet files"),
+        (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
+        (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
+        (["big/*.parquet", "--dask", "local", "-o", "big"], "contains the input file"),
+        (["big/*.parquet", "--dask", "local", "-o", "big/a.parquet"], "is the input file"),
+    ],
+)
+def test_a_cluster_that_cannot_be_used(
+    files: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    monkeypatch.setattr("coterie.distributed.connecting.PATIENCE", 0.5)
+    Path("x.csv").write_text("text\nsome words")
+    Path("taken.parquet").mkdir()
+    Path("taken.parquet/part-0.parquet").write_text("mine")
+    assert fit(*arguments, *([] if "-o" in arguments else ["-o", "out"]), "--force") != 0
+    assert says in capsys.readouterr().err
+    assert Path("taken.parquet/part-0.parquet").read_text() == "mine"
+    assert sorted(os.listdir()) == ["big", "taken.parquet", "x.csv"]
+
+
+def test_workers_that_do_not_have_the_files(
+    dask_client: Any,
+    files: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def elsewhere(piece: Any) -> Any:
+        return read_piece(piece._replace(path="/nowhere/x.parquet"))
+
+    monkeypatch.setattr("coterie.large.on_dask.read_piece", elsewhere)
+    assert fit(files, "--dask", dask_client.scheduler.address, "-o", "out") != 0
+    said = capsys.readouterr().err
+    assert "x.parquet cannot be read" in said
+    assert "All workers need the files, at the same paths" in said
 
 
 # ---------------------------------------------------------------- sweeps
@@ -186,6 +322,12 @@ def test_a_lost_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_backend, "_finished", lost)
     with pytest.raises(ConnectionLost, match="connection to the Dask scheduler was lost"):
         remote.gathered(Gone(), [])
+
+
+@kills
+def test_a_process_per_core(files: str) -> None:
+    assert fit(files, "--dask", "local", "-o", "out") == 0
+    assert len(pl.read_parquet("out/table.parquet/*.parquet")) == 600
 
 
 @kills

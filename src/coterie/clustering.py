@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +85,8 @@ class Clustering(Uses):
         default="", repr=False
     )  # name of the cluster of all outliers, if there is one
     of_sample: bool = field(default=False, repr=False)  # the rows are a sample of those fitted
+    # makes `table` where the rows are a sample of a Dask DataFrame
+    table_of_all: Callable[[Clustering], Any] | None = field(default=None, repr=False)
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
     edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
@@ -108,6 +110,8 @@ class Clustering(Uses):
     @cached_property
     def table(self) -> Any:
         """Your rows with cluster, name, probability, outlier_score and trust, as the same type of table."""
+        if self.table_of_all is not None:
+            return self.table_of_all(self)
         return self.rows.with_columns(self.added)
 
     @property

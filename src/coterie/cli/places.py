@@ -147,6 +147,12 @@ def for_file(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     return Place(target, lambda path: _disk.no_file(path) or ("" if force else _KEPT))
 
 
+def for_parts(target: Path, force: bool, source: str | list[Path] = "") -> Place:
+    """The output folder of a table in several parquet files; only an empty folder is replaced."""
+    _check_source(target, source)
+    return Place(target, lambda path: "it is not an empty folder" if _no_parts(path, "") else "")
+
+
 def for_run(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     """The output folder of `coterie fit`."""
     _check_source(target, source)
@@ -220,7 +226,8 @@ def _altered(folder: Path, names: set[str]) -> list[str]:
     from coterie.io import no_model
 
     model = folder / "model"
-    bad = [name for name in sorted(names - {"model", GROUPS}) if _disk.no_file(folder / name)]
+    files = sorted(names - {"model", GROUPS})
+    bad = [name for name in files if _disk.no_file(folder / name) and not _is_parts(folder / name)]
     if GROUPS in names and _no_groups(folder / GROUPS):
         bad.append(GROUPS)
     if "model" in names and (model.is_symlink() or no_model(model)):
@@ -236,6 +243,18 @@ def _no_groups(folder: Path) -> bool:
         _disk.no_file(path) or not re.match(r"\d+ ", path.name) or not kind_of(path.name)
         for path in folder.iterdir()
     )
+
+
+def _is_parts(path: Path) -> bool:
+    """Whether this is a table in several files, as the workers of a Dask cluster write it."""
+    return path.name == "table.parquet" and not _no_parts(path, r"part-\d+\.parquet")
+
+
+def _no_parts(path: Path, pattern: str) -> bool:
+    """Whether this is anything but a folder of files with such names."""
+    if path.is_symlink() or not path.is_dir():
+        return True
+    return any(_disk.no_file(one) or not re.fullmatch(pattern, one.name) for one in path.iterdir())
 
 
 def _is_run(path: Path) -> bool:

@@ -73,6 +73,18 @@ class Tasks:
         return gathered(self.client, [whole])[0]
 
 
+def lazy_frame(
+    function: Callable[..., Any], lists: list[list[Any]], told: Any, meta: Any, divisions: Any
+) -> Any:
+    """A Dask DataFrame whose partitions a function makes, when they are asked for."""
+    import dask.dataframe as dd
+    from dask import delayed
+
+    make = delayed(function, pure=False)
+    parts = [make(*given, told) for given in zip(*lists, strict=True)]
+    return dd.from_delayed(parts, meta=meta, divisions=divisions, verify_meta=False)
+
+
 class RemoteDocuments:
     """See `documents.Documents`: shards on the workers; `docs` are futures of parcels, a `Corpus` first."""
 

@@ -34,7 +34,7 @@ from coterie.distributed.documents import LocalDocuments
 from coterie.distributed.layout import cut, shard_bounds
 from coterie.errors import InvalidInput
 from coterie.grouping import ALPHA, BETA, SWEEPS
-from coterie.large.on_dask import cluster_dask, is_dask
+from coterie.large.on_dask import cluster_dask
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
 from coterie.large.sample import Sample
@@ -102,7 +102,7 @@ class Large:
 @recorded
 def cluster_large(
     data: Any,
-    out: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
     text: str | Sequence[str] | None = None,
     *,
     id: str | None = None,
@@ -144,8 +144,9 @@ def cluster_large(
         columns. The partitions of a Dask DataFrame stay on the workers of the current client.
     out : path
         The table to write: the rows of `data`, with the columns that `cluster` adds. It has the file type
-        of `data`; texts from .txt files are written as csv. For a Dask DataFrame, it is a folder in which
-        the workers write a parquet file per partition.
+        of `data`; texts from .txt files are written as csv. For a Dask DataFrame, it is a new folder in
+        which the workers write a parquet file per partition; without it, nothing is written, and
+        `groups.table` is a Dask DataFrame.
     text, id, language, stop_words, min_df, max_df, encoding, header, random_state, n_jobs
         As in `cluster`.
     seeds, seed_weight, n_clusters, max_clusters, levels, outliers, alpha, beta, n_sweeps, embedder, kappa
@@ -166,11 +167,18 @@ def cluster_large(
     Returns
     -------
     Clustering
-        Its rows are the sample; its clusters, their sizes and words are those of all texts.
+        Its rows are the sample; its clusters, their sizes and words are those of all texts. For a Dask
+        DataFrame, `groups.table` has all rows, with their clusters, and is computed by the workers when
+        you ask for it.
     """
     what = asked(dict(locals()))
-    if is_dask(data):
-        return cluster_dask(what)
+    if readers.is_dask(data):
+        return cluster_dask(what._replace(data=_as_table(data)))
+    if out is None:
+        raise InvalidInput(
+            "cluster_large writes the rows of a file with their clusters to another file: name it with"
+            " out='...'."
+        )
     check_not_input(Path(out), files_of(data))
     with Claim(Path(out), parents=True) as place:
         check_free(place.real, no_file)
@@ -184,6 +192,11 @@ def cluster_large(
             large.write(fresh)
             place.put(fresh, no_file)
     return large.groups
+
+
+def _as_table(data: Any) -> Any:
+    """A Dask DataFrame, also of a Series."""
+    return data.to_frame(name=data.name or "text") if data.ndim == 1 else data
 
 
 def defaults() -> dict[str, Any]:

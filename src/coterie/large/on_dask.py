@@ -7,6 +7,7 @@ sample of rows, and the counts of the clusters.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +18,10 @@ import numpy.typing as npt
 from coterie import _rng, counts
 from coterie._disk import Claim, check_free
 from coterie._sentence import counted
-from coterie.clustering import Clustering
+from coterie.clustering import Clustering, added_columns
 from coterie.counts import Corpus
 from coterie.distributed.dask_backend import Parcel, current_client, gathered
-from coterie.distributed.remote import RemoteDocuments, Tasks
+from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
 from coterie.errors import InvalidInput
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
@@ -29,11 +30,12 @@ from coterie.large.whole import spread
 from coterie.locating import INSTALLED, Embedding
 from coterie.sample_start import START_SWEEP
 from coterie.text import frequencies, readers, writing
-from coterie.text.batches import frame_of
+from coterie.text.batches import Batches, Piece, frame_of, read_piece
 from coterie.text.frequencies import Frequencies
 from coterie.text.vectorize import Vectorizer
 
 HEAD = 1000  # rows that language and text column are found in
+ROWS = 500_000  # in a partition of a file, at most
 
 
 class Sampled(NamedTuple):
@@ -43,31 +45,66 @@ class Sampled(NamedTuple):
     rows: npt.NDArray[np.int64]  # their numbers within the partition
 
 
+@dataclass
+class OnWorkers:
+    """A clustering of partitions that are on the workers, with their labels."""
+
+    groups: Clustering  # its rows are the sample, its model is that of all texts
+    parts: Partitions
+    documents: RemoteDocuments
+
+    @property
+    def n_texts(self) -> int:
+        """Number of rows."""
+        return sum(self.parts.n_rows)
+
+    @property
+    def n_without_words(self) -> int:
+        """Number of rows without words."""
+        return self.n_texts - int(self.groups.model.frozen.size.sum())
+
+    def write(self, folder: Path) -> None:
+        """Write the rows, with the columns that `cluster` adds: a parquet file per partition."""
+        folder.mkdir()
+        self.parts.write(self.documents, self.groups, folder)
+
+    def with_table(self) -> Clustering:
+        """The clustering, whose table is a Dask DataFrame of all rows; nothing is computed yet."""
+        parts, documents = self.parts, self.documents
+        parts.parts = []  # the workers read the rows again when they are asked for
+        return replace(self.groups, table_of_all=lambda groups: parts.table(documents, groups))
+
+
 def cluster_dask(what: Asked) -> Clustering:
     """See `cluster_large`."""
-    began = time.perf_counter()
-    what.enter("words")
+    if what.out is None:
+        return fit_dask(what, Partitions.of_frame(what)).with_table()
     with Claim(Path(what.out), parents=True) as place:
         check_free(place.real, _no_folder)
-        parts = Partitions(what.data, what.text, what.id)
-        vectorizer, notes = parts.vocabulary(what.words)
-        rows, sampled = parts.sample(what.sample, what.key)
-        groups = what.cluster(rows, vectorizer)
-        what.enter("encoding")
-        documents = parts.documents(vectorizer, groups)
-        what.enter("sampling")
-        fitted = spread(documents, groups.model, what.course)
-        stop = None if fitted.run is None else fitted.run.stop
-        labels = parts.labels_of(documents, sampled)
-        found = Fit(fitted.model, labels, fitted.agreement, stop)
-        seconds = time.perf_counter() - began
-        groups = of_all(groups, found, notes, sum(parts.n_rows), seconds)
+        found = fit_dask(what, Partitions.of_frame(what))
         what.enter("writing")
         with place.staged() as fresh:
-            fresh.mkdir()
-            parts.write(documents, groups, fresh)
+            found.write(fresh)
             place.put(fresh, _no_folder)
-    return groups
+    return found.groups
+
+
+def fit_dask(what: Asked, parts: Partitions) -> OnWorkers:
+    """Cluster partitions, which stay on the workers."""
+    began = time.perf_counter()
+    what.enter("words")
+    vectorizer, notes = parts.vocabulary(what.words)
+    rows, sampled = parts.sample(what.sample, what.key)
+    groups = what.cluster(rows, vectorizer)
+    what.enter("encoding")
+    documents = parts.documents(vectorizer, groups)
+    what.enter("sampling")
+    fitted = spread(documents, groups.model, what.course)
+    stop = None if fitted.run is None else fitted.run.stop
+    found = Fit(fitted.model, parts.labels_of(documents, sampled), fitted.agreement, stop)
+    seconds = time.perf_counter() - began
+    groups = of_all(groups, found, notes, sum(parts.n_rows), seconds)
+    return OnWorkers(groups, parts, documents)
 
 
 def _no_folder(path: Path) -> str:
@@ -84,15 +121,35 @@ def _no_folder(path: Path) -> str:
 class Partitions:
     """The partitions of a Dask DataFrame, as futures."""
 
-    def __init__(self, frame: Any, text: Any, id: str | None) -> None:
-        self.client = current_client()
-        head = readers.read(frame.head(HEAD, npartitions=-1), text=text, id=id)
-        self.text, self.id, self.head = head.column, head.id_column, head
-        parts = self.client.compute(frame.to_delayed())
-        self.tasks = Tasks(self.client, len(parts))
-        self.parts = self.tasks.each("hold", _parcel, parts)
+    def __init__(self, client: Any, parts: list[Any], head: readers.Rows) -> None:
+        self.client, self.parts, self.head = client, parts, head
+        self.text, self.id = head.column, head.id_column
+        self.tasks = Tasks(client, len(parts))
         self.split: list[Any] = []
         self.n_rows: list[int] = []
+        self.delayed: list[Any] = []  # of a Dask DataFrame, which may have joined partitions
+        self.divisions: Any = None
+
+    @classmethod
+    def of_frame(cls, what: Asked) -> Partitions:
+        """Those of a Dask DataFrame."""
+        client, frame = current_client(), what.data
+        head = readers.read(frame.head(HEAD, npartitions=-1), text=what.text, id=what.id)
+        delayed = frame.to_delayed()
+        parts = Tasks(client, len(delayed)).each("hold", _parcel, client.compute(delayed))
+        made = cls(client, parts, head)
+        made.delayed = delayed
+        made.divisions = frame.divisions if len(frame.divisions) == len(delayed) + 1 else None
+        return made
+
+    @classmethod
+    def of_files(cls, what: Asked, client: Any) -> Partitions:
+        """Stretches of parquet files, read by the workers."""
+        batches = Batches(what.data, what.text, what.id)
+        pieces = batches.pieces(ROWS)
+        head = next(batches.read())
+        head.notes = batches.notes
+        return cls(client, Tasks(client, len(pieces)).each("read", _read, pieces), head)
 
     def vocabulary(self, words: Words) -> tuple[Vectorizer, list[str]]:
         """Split all texts, and count in how many each word stands; returns notes for the user, too."""
@@ -153,15 +210,28 @@ class Partitions:
         lists = (self.parts, documents.docs, documents.labels, documents.probability, paths, told)
         gathered(self.client, documents.tasks.each("write", _written, *lists))
 
-
-def is_dask(data: Any) -> bool:
-    """Whether this is a Dask DataFrame."""
-    return hasattr(data, "to_delayed") and hasattr(data, "npartitions")
+    def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:
+        """The Dask DataFrame with the columns that `cluster` adds; the labels stay on the workers."""
+        told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
+        some = self.head.frame
+        added = added_columns(groups.names, *(np.zeros(len(some), t) for t in "qddd"))
+        meta = self.head.with_columns(added)[:0]
+        lists = [self.delayed, documents.docs, documents.labels, documents.probability]
+        return lazy_frame(_with_columns, lists, told, meta, self.divisions)
 
 
 # ---------------------------------------------------------------- tasks
 def _parcel(frame: Any) -> Parcel:
     return Parcel(frame)
+
+
+def _read(piece: Piece) -> Parcel:
+    try:
+        return Parcel(read_piece(piece))
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"A Dask worker says: {error} All workers need the files, at the same paths."
+        ) from None
 
 
 def _rows(frame: Any, text: Any, id: str | None = None) -> readers.Rows:
@@ -222,9 +292,30 @@ def _of_rows(docs: Parcel, labels: Parcel, rows: npt.NDArray[np.int64]) -> Parce
 def _written(
     part: Parcel, docs: Parcel, labels: Parcel, probability: Parcel, path: str, told: Parcel
 ) -> Parcel:
-    of, text, id = told.content
-    rows = _rows(part.content, text, id)
-    corpus, n_words = docs.content
-    added = of.columns(corpus, labels.content, probability.content, n_words)
-    Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
+    rows, added = _added(part.content, docs, labels, probability, told)
+    try:
+        Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
+    except OSError as error:
+        raise InvalidInput(
+            f"A Dask worker cannot write {path} ({error.strerror}). The output has to be on a disk that"
+            " all workers reach."
+        ) from None
     return Parcel(len(rows))
+
+
+def _with_columns(
+    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, told: Parcel
+) -> Any:
+    rows, added = _added(frame, docs, labels, probability, told)
+    return rows.with_columns(added)
+
+
+def _added(
+    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, told: Parcel
+) -> tuple[readers.Rows, dict[str, Any]]:
+    of, text, id = told.content
+    rows = _rows(frame, text, id)
+    corpus, n_words = docs.content
+    if len(rows) != n_words.size:
+        raise InvalidInput("A partition has changed since it was clustered. Cluster it again.")
+    return rows, of.columns(corpus, labels.content, probability.content, n_words)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
@@ -22,6 +22,24 @@ from coterie.text.readers import Rows
 
 ROWS = 50_000  # in a batch, at most
 STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
+
+
+class Piece(NamedTuple):
+    """A stretch of a parquet file."""
+
+    path: str
+    first: int
+    n_rows: int
+
+
+def read_piece(piece: Piece) -> Any:
+    """A stretch of a parquet file as a DataFrame."""
+    import polars as pl
+
+    path = Path(piece.path)
+    with errors_as_sentences(path.name):
+        _parquet.row_groups(path)  # a missing or damaged file is one sentence
+        return pl.scan_parquet(path, glob=False).slice(piece.first, piece.n_rows).collect()
 
 
 class Batches:
@@ -67,6 +85,18 @@ class Batches:
                         )
                         rows.dialect = self.dialect
                         yield rows
+
+    def pieces(self, n_rows: int) -> list[Piece]:
+        """Stretches of parquet files, of about so many rows, that `read_piece` reads anywhere."""
+        if self.kind != "parquet":
+            raise InvalidInput(
+                f"{self.files[0].name} cannot be cut into pieces: only parquet files can."
+            )
+        return [
+            Piece(os.path.abspath(path), *some)
+            for path in self.files
+            for some in _pieces.groups_together(_parquet.row_groups(path), n_rows, path.name)
+        ]
 
     def _frames(self, path: Path, slim: bool) -> Iterator[tuple[Any, Any]]:
         if self.kind == "parquet":
