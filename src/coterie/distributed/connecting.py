@@ -20,8 +20,11 @@ def connected(address: str) -> Iterator[Any]:
     """The client of a scheduler; "local" starts a worker per core of this machine."""
     distributed = require("distributed", "dask", "--dask")
     if address == LOCAL:
+        from dask import config
+
         workers = dict(n_workers=threads(-1), threads_per_worker=1, processes=PROCESSES)
         with (
+            config.set({"distributed.worker.profile.enabled": False}),  # looks 100 times a second
             distributed.LocalCluster(**workers, dashboard_address=None) as cluster,
             distributed.Client(cluster) as client,
         ):

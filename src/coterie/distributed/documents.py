@@ -83,16 +83,26 @@ class LocalDocuments:
 
     def agreement(self, before: Labels) -> float:
         """The share of documents whose labels are what they were."""
-        same = int(self.counts.weight[self.labels == before].sum())
+        same = sum(
+            int(self.counts.weight[a:b][self.labels[a:b] == before[a:b]].sum())
+            for a, b in self.bounds
+        )
         return same / max(int(self.counts.weight.sum()), 1)
 
     def n_in(self, n: int) -> npt.NDArray[np.int64]:
         """How many documents have each of n labels."""
-        return np.bincount(self.labels, self.counts.weight, n).astype(np.int64)
+        sizes = np.zeros(n, np.int64)
+        for a, b in self.bounds:
+            found = np.bincount(self.labels[a:b], self.counts.weight[a:b], n)
+            sizes += found.astype(np.int64)
+        return sizes
 
     def keep(self, before: Labels, clusters: npt.NDArray[np.int64]) -> None:
         """Give documents that were in these clusters their labels back."""
-        self.labels = np.where(np.isin(before, clusters), before, self.labels)
+        kept = self.labels.copy()
+        for a, b in self.bounds:
+            kept[a:b] = np.where(np.isin(before[a:b], clusters), before[a:b], kept[a:b])
+        self.labels = kept
 
     def renumber(self, every: Labels) -> None:
         """Give all labels other numbers."""

@@ -16,6 +16,7 @@ from coterie.text import writing
 from coterie.text.readers import Rows
 
 WRITTEN = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "txt": "csv", "parquet": "parquet"}
+GROUP = 50_000  # rows in a row group of a parquet file: some of them are in memory at a time
 
 
 def check_not_input(out: Path, inputs: Iterable[Path]) -> None:
@@ -84,7 +85,7 @@ class TableFile:
         import polars as pl
 
         try:
-            pl.scan_parquet(self._parts, glob=False).sink_parquet(self.path)
+            pl.scan_parquet(self._parts, glob=False).sink_parquet(self.path, row_group_size=GROUP)
         except pl.exceptions.PolarsError as error:
             reason = " ".join(str(error).split())[:200]
             raise InvalidInput(
