@@ -189,8 +189,22 @@ def test_seeds_and_exactly_so_many(file: Path, tmp_path: Path) -> None:
 
 
 def test_no_sweeps_over_all(file: Path, tmp_path: Path) -> None:
-    groups = cluster_large(file, tmp_path / "out.parquet", text="text", sweeps=0, **FAST)
+    """And what a kill would leave behind has names that the next run with this output knows."""
+    beside: list[str] = []
+
+    def look(stage: str) -> None:
+        if stage == "encoding":
+            beside.extend(path.name for path in tmp_path.iterdir())
+
+    out = tmp_path / "out.parquet"
+    left = tmp_path / ".out.parquet.coterie-0123456789abcdef.tmp" / "new"
+    left.mkdir(parents=True)
+    (left / "split-000000.npz").write_text("of a run that was killed")
+    groups = cluster_large(file, out, text="text", sweeps=0, on_stage=look, **FAST)
     assert int(groups.model.frozen.size.sum()) == N - 1
+    assert len(beside) == 3  # the lock, the words, and the table to be
+    assert all(name.startswith(".out.parquet.coterie") for name in beside)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +313,8 @@ def test_a_full_disk_is_one_sentence(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(InvalidInput, match="choose an output on a larger disk"):
+    says = f"The disk of {tmp_path} is full.*choose an output on a larger disk"
+    with pytest.raises(InvalidInput, match=says):
         cluster_large(file, tmp_path / "out.parquet", text="text", **FAST)
 
 

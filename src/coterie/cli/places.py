@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -95,9 +94,10 @@ class Place:
 
     @contextmanager
     def beside(self) -> Iterator[Path]:
-        """A temporary folder on the same disk, while the path is locked."""
-        with tempfile.TemporaryDirectory(prefix=".coterie-", dir=self._claim.real.parent) as folder:
-            yield Path(folder)
+        """A temporary folder on the same disk; the next run with this path removes what a kill left."""
+        with self._claim.staged() as folder:
+            folder.mkdir()
+            yield folder
 
     def write(
         self, fill: Callable[[Path], Any], seal: Callable[[Path, Path], Any] = lambda *_: None

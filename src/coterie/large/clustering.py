@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -182,12 +181,9 @@ def cluster_large(
     check_not_input(Path(out), files_of(data))
     with Claim(Path(out), parents=True) as place:
         check_free(place.real, no_file)
-        where = place.real.parent
-        with (
-            tempfile.TemporaryDirectory(prefix=".coterie-", dir=where) as folder,
-            place.staged() as fresh,
-        ):
-            large = fit_large(what, Path(folder))
+        with place.staged() as folder, place.staged() as fresh:
+            folder.mkdir()
+            large = fit_large(what, folder)
             what.enter("writing")
             large.write(fresh)
             place.put(fresh, no_file)
