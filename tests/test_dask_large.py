@@ -146,7 +146,9 @@ def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.Monk
 
 
 def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="checkpoint of cluster does not work for a Dask"):
+    with pytest.raises(InvalidInput, match="sampler of cluster does not work for a Dask"):
+        coterie.cluster(frame(30), "text", sampler="em")
+    with pytest.raises(InvalidInput, match="checkpoint does not work on Dask workers"):
         coterie.cluster(frame(30), "text", checkpoint=tmp_path / "x")
     with pytest.raises(InvalidInput, match="name it with out="):
         coterie.cluster_large(tmp_path / "x.csv")
@@ -197,6 +199,7 @@ def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.Monk
         (["big/*.parquet", "--dask", ""], "No Dask scheduler answers at ''"),
         (["x.csv", "--dask", "local"], "--dask reads parquet files"),
         (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
+        (["big/*.parquet", "--dask", "local", "--checkpoint", "x"], "--checkpoint does not work"),
         (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
         (["big/*.parquet", "--dask", "local", "-o", "big"], "contains the input file"),
         (["big/*.parquet", "--dask", "local", "-o", "big/a.parquet"], "is the input file"),

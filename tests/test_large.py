@@ -207,9 +207,28 @@ def test_no_sweeps_over_all(file: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
 
 
+def test_sweeps_go_on_from_a_checkpoint(file: Path, tmp_path: Path) -> None:
+    """With the clusters of a run that was never stopped; and one of other texts is refused."""
+    how: dict[str, Any] = {**FAST, "text": "text", "checkpoint": tmp_path / "ckpt"}
+    seen: list[int] = []
+    note = [lambda event: seen.append(event.record.sweep)]
+    cluster_large(file, tmp_path / "two.parquet", sweeps=2, callbacks=note, **how)
+    cluster_large(file, tmp_path / "four.parquet", sweeps=4, callbacks=note, **how)
+    assert seen == [1, 2, 2, 3, 4]  # where it is, and then what is left
+    how["checkpoint"] = None
+    cluster_large(file, tmp_path / "whole.parquet", sweeps=4, **how)
+    one, other = (pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("four", "whole"))
+    assert one.equals(other, null_equal=True)
+    pl.read_parquet(file)[:900].write_parquet(tmp_path / "other.parquet")
+    how["checkpoint"] = tmp_path / "ckpt"
+    with pytest.raises(coterie.errors.CoterieError, match="ckpt"):
+        cluster_large(tmp_path / "other.parquet", tmp_path / "no.parquet", sweeps=4, **how)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [
+        ({"checkpoint": 3}, InvalidInput, "checkpoint of cluster_large"),
         ({"outliers": "own"}, InvalidInput, "all texts at once"),
         ({"sample": 1}, InvalidInput, "sample of cluster_large"),
         ({"sweeps": -1}, InvalidInput, "sweeps of cluster_large"),
@@ -359,7 +378,6 @@ def test_fit_in_parts(
         (["-o", "-"], "standard output"),
         (["--by", "topic"], "--by does not work"),
         (["--per-group"], "--per-group does not work"),
-        (["--checkpoint", "x"], "--checkpoint does not work"),
         (["--format", "csv"], "must be parquet"),
         (["-o", "out.csv"], "must be parquet"),
         (["--outliers", "own"], "needs all texts at once"),
@@ -377,6 +395,29 @@ def test_options_that_need_the_whole_file(
     assert fit(str(file), "--out-of-core", *arguments) != 0
     assert says in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+FREED = """
+import resource, sys
+import numpy as np
+from coterie._system import release_memory
+resident = lambda: int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+before = resident()
+arrays = [np.ones(2_000) for _ in range(10_000)]  # 160 MB in pieces that the C library keeps
+last = np.ones(10)
+del arrays
+kept = resident()
+release_memory()
+print(kept - before, resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux")
+def test_freed_memory_goes_back_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, check=True)
+    kept, left = map(int, done.stdout.split())
+    assert left <= kept
+    assert left < 20e6
 
 
 GROWTH = """

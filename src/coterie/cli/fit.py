@@ -89,7 +89,7 @@ def run(
     in_parts = parts_of_a_file.wanted(file, out_of_core or dask is not None)
     if in_parts:
         whole = {"--by": by, "--over": over, "--show": show, "--per-group": per_group}
-        whole |= {"--checkpoint": options["checkpoint"]}
+        whole |= {"--checkpoint": dask is not None and options["checkpoint"]}
         parts_of_a_file.check(target, format, default_type(file), whole)
     stages = Stages(quiet)
     with finishing(list(outputs.values()), lambda: stages.n_sweeps > 0):

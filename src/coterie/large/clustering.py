@@ -128,6 +128,7 @@ def cluster_large(
     random_state: int = 0,
     n_jobs: int | None = None,
     max_time: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     callbacks: Sequence[Callable[[Event], Any]] = (),
     on_stage: Callable[[str], Any] | None = None,
 ) -> Clustering:
@@ -158,6 +159,9 @@ def cluster_large(
         Number of passes that draw the clusters of all texts, after those over the sample.
     max_time : float
         Stop the passes over the sample, and those over all texts, after so many seconds each.
+    checkpoint : path
+        A file to save the passes over all texts to. If it is already there, they continue from it, after
+        the texts were read and the sample was clustered again. Not for Dask DataFrames.
     callbacks : list of callables
         Called after every sweep over all texts.
     on_stage : callable

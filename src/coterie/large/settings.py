@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie import _allowed, _rng
+from coterie import _allowed, _rng, _system
 from coterie._allowed import whole
 from coterie._sentence import example
 from coterie.backends import threads
@@ -51,6 +52,7 @@ class Asked(NamedTuple):
     sweeps: int
     random_state: int
     n_jobs: int | None
+    checkpoint: Any
     callbacks: Sequence[Callable[[Event], Any]]
     enter: Callable[[str], Any]  # called with the name of each stage when it begins
     settings: dict[str, Any]  # of `cluster`, for the sample
@@ -71,6 +73,7 @@ class Asked(NamedTuple):
             threads(self.n_jobs),
             own.get("max_time"),
             self.callbacks,
+            None if self.checkpoint is None else Path(self.checkpoint),
         )
 
     def cluster(self, rows: Any, vectorizer: Vectorizer) -> Clustering:
@@ -92,17 +95,21 @@ def asked(given: dict[str, Any]) -> Asked:
     on_stage = settings.pop("on_stage")
     own = set(Asked._fields) - {"words", "enter", "settings"}
     mine = {name: settings.pop(name) for name in own}
-    _check(settings, words.tokenizer, mine["sample"], mine["sweeps"])
-    enter = on_stage or (lambda stage: None)
+    _check({**settings, **mine}, words.tokenizer)
+
+    def enter(stage: str) -> None:
+        _system.release_memory()  # each stage leaves about 100 MB
+        if on_stage is not None:
+            on_stage(stage)
+
     return Asked(words=words, enter=enter, settings=settings, **mine)
 
 
-def _check(settings: dict[str, Any], tokenizer: Any, sample: Any, sweeps: Any) -> None:
-    rules = {name: ALLOWED[name] for name in settings if name in ALLOWED}
+def _check(given: dict[str, Any], tokenizer: Any) -> None:
+    rules = {name: ALLOWED[name] for name in given if name in ALLOWED}
     rules |= {"sample": whole(2), "sweeps": whole(0)}
-    values = {**settings, "sample": sample, "sweeps": sweeps}
-    _allowed.check("cluster_large", rules, {name: values[name] for name in rules})
-    if settings.get("outliers") == "own":
+    _allowed.check("cluster_large", rules, {name: given[name] for name in rules})
+    if given.get("outliers") == "own":
         raise InvalidInput(
             example("outliers", "own")
             + " needs all texts at once. Mark them with "

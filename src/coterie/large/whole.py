@@ -7,6 +7,7 @@ every document moves to its most probable cluster again, and the model is counte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,7 @@ class Course(NamedTuple):
     n_jobs: int = 1
     max_time: float | None = None
     callbacks: Sequence[Callable[[sampler.Event], Any]] = ()
+    checkpoint: Path | None = None  # of the sweeps
 
 
 def spread(documents: Documents, model: Model, course: Course) -> Spread:
@@ -62,6 +64,7 @@ def spread(documents: Documents, model: Model, course: Course) -> Spread:
             SamplerOptions("auto", n_jobs=course.n_jobs),
             max_time=course.max_time,
             callbacks=course.callbacks,
+            checkpoint=course.checkpoint,
         )
         run = documents.sweep(urn, plan, n)
         n = run.assignment.open_slots.size
