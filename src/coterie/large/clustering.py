@@ -5,7 +5,8 @@
     words --counted, tied, vectors--> shards on disk --placed, swept, settled--> labels, model
     file --batches--> the same rows with clusters
 
-In memory are the sample, one shard, the clusters, and four bytes per text for its label.
+In memory are the sample, one shard, the clusters, and 12 to 16 bytes per text: its label, before and
+after, and a probability.
 """
 
 from __future__ import annotations
