@@ -128,3 +128,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     opened = chromium.start(paths, "--force-prefers-reduced-motion", profile)
     yield opened
     opened.quit()
+
+
+@pytest.fixture(scope="module")
+def dask_client() -> Iterator[Any]:
+    """A Dask cluster of two workers in this process."""
+    distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
+    workers = dict(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
+    with distributed.LocalCluster(**workers) as cluster, distributed.Client(cluster) as client:
+        yield client

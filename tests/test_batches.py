@@ -13,7 +13,8 @@ import pytest
 
 from coterie.errors import InvalidInput
 from coterie.large.sample import Sample
-from coterie.text import _pieces, batches, frequencies, readers, writing
+from coterie.text import _pieces, batch_files, batches, frequencies, readers, writing
+from coterie.text._parquet import row_groups
 from coterie.text.batch_files import TableFile
 from coterie.text.batches import Batches
 from coterie.text.frequencies import Frequencies
@@ -75,8 +76,11 @@ def test_the_same_rows_as_at_once(tmp_path: Path, piece: int, kind: str) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_same_table_as_at_once(tmp_path: Path, piece: int, kind: str) -> None:
-    """Cells go back as they came, with one header."""
+def test_the_same_table_as_at_once(
+    tmp_path: Path, piece: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells go back as they came, with one header, and a parquet file in small row groups."""
+    monkeypatch.setattr(batch_files, "GROUP", 20)
     path, out = put(tmp_path, kind), tmp_path / "out"
     whole = readers.read(path, text="text")
     numbers = np.arange(len(whole))
@@ -89,6 +93,7 @@ def test_the_same_table_as_at_once(tmp_path: Path, piece: int, kind: str) -> Non
     added = {"cluster": numbers, "name": [f"n{i}" for i in numbers]}
     if kind == "parquet":
         assert pl.read_parquet(out).equals(whole.with_columns(added))
+        assert max(n_rows for n_rows, _ in row_groups(out)) <= 20
         assert not list(tmp_path.glob("*.part-*"))
     else:
         assert out.read_bytes() == writing.table_bytes(whole, added, table.kind)

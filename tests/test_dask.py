@@ -6,7 +6,6 @@ import gc
 import os
 import signal
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,32 +30,20 @@ URNS = {
 }
 
 
-@pytest.fixture(scope="module")
-def threads() -> Iterator[Any]:
-    """Two workers in this process."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 def run(backend: str, urn: Urn, init: str, **more: Any) -> sampler.Run:
     plan = sampler.Plan(SWEEPS, init, 7, SamplerOptions("blocked", shards=SHARDS), **more)
     return sampler.run(COUNTS, urn, plan, get_backend(backend))
 
 
 @pytest.mark.parametrize("name", URNS)
-def test_same_labels_as_one_machine(threads: Any, name: str) -> None:
+def test_same_labels_as_one_machine(dask_client: Any, name: str) -> None:
     here, there = run("sharded", *URNS[name]), run("dask", *URNS[name])
     np.testing.assert_array_equal(here.assignment.labels, there.assignment.labels)
     np.testing.assert_array_equal(here.assignment.id, there.assignment.id)
     assert [r.log_joint for r in here.trace] == [r.log_joint for r in there.trace]
 
 
-def test_a_run_can_go_on_elsewhere(threads: Any, tmp_path: Any) -> None:
+def test_a_run_can_go_on_elsewhere(dask_client: Any, tmp_path: Any) -> None:
     """A checkpoint that was written on Dask is taken up by one machine, and the other way round."""
     urn, init = URNS["process"]
     whole = run("sharded", urn, init)
@@ -70,7 +57,7 @@ def test_a_run_can_go_on_elsewhere(threads: Any, tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("poll", [1e-4, 0.5])
 def test_no_task_outlives_its_sweep(
-    threads: Any, monkeypatch: pytest.MonkeyPatch, poll: float
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch, poll: float
 ) -> None:
     """However often we look up while waiting, and without the garbage collector's help."""
     from coterie.distributed import dask_backend
@@ -81,9 +68,9 @@ def test_no_task_outlives_its_sweep(
     try:
         run("dask", *URNS["finite"])
         deadline = time.monotonic() + 30
-        while threads.run_on_scheduler(_tasks) and time.monotonic() < deadline:
+        while dask_client.run_on_scheduler(_tasks) and time.monotonic() < deadline:
             time.sleep(0.5)
-        assert threads.run_on_scheduler(_tasks) == []
+        assert dask_client.run_on_scheduler(_tasks) == []
     finally:
         gc.enable()
 
@@ -92,7 +79,7 @@ def _tasks(dask_scheduler: Any) -> list[str]:
     return [str(key) for key in dask_scheduler.tasks]
 
 
-def test_a_lost_shard_is_sent_again(threads: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_shard_is_sent_again(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dead worker held is gone; the sweep is repeated, with the same labels."""
     from coterie.distributed import dask_backend
 
@@ -113,7 +100,7 @@ def test_a_lost_shard_is_sent_again(threads: Any, monkeypatch: pytest.MonkeyPatc
 
 
 def test_little_memory_is_said_before_starting(
-    threads: Any, monkeypatch: pytest.MonkeyPatch
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from coterie.distributed import dask_backend
 

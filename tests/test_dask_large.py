@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +21,7 @@ from tiny import random_corpus, random_labels
 import coterie
 from coterie import sampler, urns
 from coterie.backends import SamplerOptions
+from coterie.cli import main
 from coterie.clustering import ADDED, Clustering
 from coterie.counts import Corpus
 from coterie.demo.synthetic import make_corpus
@@ -32,6 +33,7 @@ from coterie.distributed.remote import RemoteBackend, RemoteDocuments
 from coterie.errors import ConnectionLost, InvalidInput, ModelFileError
 from coterie.model import Model
 from coterie.state import assigned
+from coterie.text.batches import read_piece
 from coterie.text.frequencies import Frequencies
 
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
@@ -45,19 +47,7 @@ TEXTS[7] = ""
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Two workers in this process."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def found(client: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Clustering, Any]:
+def found(dask_client: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Clustering, Any]:
     import dask.dataframe as dd
     import pandas as pd
 
@@ -68,7 +58,7 @@ def found(client: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Cluste
     return groups, pl.read_parquet(str(out / "*.parquet"))
 
 
-def test_every_row_is_there_in_order(found: tuple[Clustering, Any], client: Any) -> None:
+def test_every_row_is_there_in_order(found: tuple[Clustering, Any], dask_client: Any) -> None:
     groups, table = found
     assert table.columns == ["id", "text", "topic", *ADDED]
     assert table["id"].to_list() == list(range(N))
@@ -94,18 +84,158 @@ def test_the_model_is_counted_from_all_texts(found: tuple[Clustering, Any], tmp_
     assert coterie.load(tmp_path / "model").n_texts == N - 1
 
 
-def test_what_must_not_be_replaced(client: Any, tmp_path: Path) -> None:
+def test_what_must_not_be_replaced(dask_client: Any, tmp_path: Path) -> None:
     import dask.dataframe as dd
     import pandas as pd
 
     given = dd.from_pandas(pd.DataFrame({"text": TEXTS[:50]}), npartitions=2)
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "mine.txt").write_text("x")
-    with pytest.raises(ModelFileError, match="holds other files"):
-        coterie.cluster_large(given, tmp_path / "out")
+    for name in ("part-0.parquet", "mine.txt"):  # Dask names its files as we do
+        mine = tmp_path / "out" / name
+        mine.write_text("x")
+        with pytest.raises(ModelFileError, match=f"not empty .{name}.; choose a new one"):
+            coterie.cluster_large(given, tmp_path / "out")
+        assert mine.read_text() == "x"
+        mine.unlink()
     with pytest.raises(InvalidInput, match="no column 'nothing'"):
         coterie.cluster_large(given, tmp_path / "new", text="nothing")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+# ---------------------------------------------------------------- no file, and files
+FAST: dict[str, Any] = dict(embedder=None, levels=False, max_clusters=20, n_sweeps=8)
+
+
+def frame(n: int) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    columns = {"text": TEXTS[:n], "topic": TOPICS[:n]}
+    index = [f"row {i:04d}" for i in range(n)]
+    return dd.from_pandas(pd.DataFrame(columns, index=index), npartitions=3)
+
+
+def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cluster() of a Dask DataFrame gives one back; the workers make its rows when they are asked to."""
+    import dask.dataframe as dd
+
+    given, collected = frame(400), []
+    compute = type(given).compute
+
+    def noted(self: Any, *how: Any, **more: Any) -> Any:
+        found = compute(self, *how, **more)
+        collected.append(len(found))
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(given), "compute", noted)
+        patched.setattr("coterie.large.on_dask.HEAD", 10)
+        groups = coterie.cluster(given, "text", n_clusters=6, embedder=None, levels=False)
+        assert collected == [10]
+    assert isinstance(groups.table, dd.DataFrame)
+    assert list(groups.table.columns) == ["text", "topic", *ADDED]
+    table = groups.table.compute()
+    assert (table.dtypes == groups.table.dtypes).all()
+    assert table.index.tolist() == given.compute().index.tolist()
+    labels = table["cluster"].to_numpy()
+    np.testing.assert_array_equal(groups.model.frozen.size, np.bincount(labels[labels >= 0]))
+    assert labels[7] == -1
+    assert normalized_mutual_info_score(TOPICS[:400], labels) > 0.6
+    groups.rename(0, "Mine")
+    assert (groups.table["name"].compute() == "Mine").sum() == (labels == 0).sum()
+
+
+def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="sampler of cluster does not work for a Dask"):
+        coterie.cluster(frame(30), "text", sampler="em")
+    with pytest.raises(InvalidInput, match="checkpoint does not work on Dask workers"):
+        coterie.cluster(frame(30), "text", checkpoint=tmp_path / "x")
+    with pytest.raises(InvalidInput, match="name it with out="):
+        coterie.cluster_large(tmp_path / "x.csv")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Parquet files with a column that pandas would change, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("big").mkdir()
+    numbers = [None if i % 3 else i for i in range(600)]
+    table = pl.DataFrame({"text": TEXTS[:600], "n": numbers})
+    table[:250].write_parquet("big/a.parquet", row_group_size=100)
+    table[250:].write_parquet("big/b.parquet")
+    return "big/*.parquet"
+
+
+def fit(*arguments: str) -> int:
+    fast = ["--embedder", "none", "--no-levels", "--max-clusters", "20", "--sweeps", "8", "-q"]
+    return main(["fit", "--text", "text", *fast, *arguments])
+
+
+def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with everything, and again with --force; then the table alone."""
+    monkeypatch.setattr("coterie.large.on_dask.ROWS", 200)
+    address = dask_client.scheduler.address
+    for more in ([], ["--force"]):
+        assert fit(files, "--dask", address, "-o", "out", *more) == 0
+    inside = {path.name for path in Path("out").iterdir()}
+    assert inside == {"table.parquet", "clusters.csv", "report.html", "model", "run.json"}
+    assert len(list(Path("out/table.parquet").iterdir())) == 3
+    table = pl.read_parquet("out/table.parquet/*.parquet")
+    assert table.columns == ["text", "n", *ADDED]
+    assert table["text"].to_list() == TEXTS[:600]
+    assert table["n"].dtype == pl.Int64
+    facts = json.loads(Path("out/run.json").read_text())
+    assert (facts["n_texts"], facts["n_without_words"]) == (600, 1)
+    assert fit(files, "--dask", address, "-o", "only.parquet") == 0
+    again = pl.read_parquet("only.parquet/*.parquet")
+    assert again.equals(table, null_equal=True)
+    assert sorted(os.listdir()) == ["big", "only.parquet", "out"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["big/*.parquet", "--dask", "tcp://127.0.0.1:1"], "No Dask scheduler answers at 'tcp:"),
+        (["big/*.parquet", "--dask", ""], "No Dask scheduler answers at ''"),
+        (["x.csv", "--dask", "local"], "--dask reads parquet files"),
+        (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
+        (["big/*.parquet", "--dask", "local", "--checkpoint", "x"], "--checkpoint does not work"),
+        (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
+        (["big/*.parquet", "--dask", "local", "-o", "big"], "contains the input file"),
+        (["big/*.parquet", "--dask", "local", "-o", "big/a.parquet"], "is the input file"),
+    ],
+)
+def test_a_cluster_that_cannot_be_used(
+    files: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    says: str,
+) -> None:
+    monkeypatch.setattr("coterie.distributed.connecting.PATIENCE", 0.5)
+    Path("x.csv").write_text("text\nsome words")
+    Path("taken.parquet").mkdir()
+    Path("taken.parquet/part-0.parquet").write_text("mine")
+    assert fit(*arguments, *([] if "-o" in arguments else ["-o", "out"]), "--force") != 0
+    assert says in capsys.readouterr().err
+    assert Path("taken.parquet/part-0.parquet").read_text() == "mine"
+    assert sorted(os.listdir()) == ["big", "taken.parquet", "x.csv"]
+
+
+def test_workers_that_do_not_have_the_files(
+    dask_client: Any,
+    files: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def elsewhere(piece: Any) -> Any:
+        return read_piece(piece._replace(path="/nowhere/x.parquet"))
+
+    monkeypatch.setattr("coterie.large.on_dask.read_piece", elsewhere)
+    assert fit(files, "--dask", dask_client.scheduler.address, "-o", "out") != 0
+    said = capsys.readouterr().err
+    assert "x.parquet cannot be read" in said
+    assert "All workers need the files, at the same paths" in said
 
 
 # ---------------------------------------------------------------- sweeps
@@ -131,20 +261,21 @@ def documents(client: Any) -> RemoteDocuments:
 
 
 @pytest.mark.parametrize("urn", [urns.finite(30, 0.4, BETA), urns.process(1.5, BETA)])
-def test_sweeps_give_the_labels_of_one_machine(client: Any, urn: urns.Urn) -> None:
+def test_sweeps_give_the_labels_of_one_machine(dask_client: Any, urn: urns.Urn) -> None:
     options = SamplerOptions("blocked", shards=3)
-    there = documents(client)
+    there = documents(dask_client)
     backend = RemoteBackend(there, 14)
     plan = sampler.Plan(4, np.zeros(2, np.int64), 7, options)
     run = sampler.run(there.outline(), urn, plan, backend)
-    start = np.unique(np.concatenate([p.content for p in client.gather(documents(client).labels)]),
-                      return_inverse=True)[1].astype(np.int32)  # fmt: skip
+    begun = dask_client.gather(documents(dask_client).labels)
+    begun = np.unique(np.concatenate([p.content for p in begun]), return_inverse=True)[1]
+    start = begun.astype(np.int32)
     here = ShardedChain(COUNTS, urn, assigned(COUNTS, urn, start), options, Here(COUNTS, options))
     here.bounds = BOUNDS
     here.engine.parts = [cut(COUNTS, *bound) for bound in BOUNDS]
     for sweep in range(1, 5):
         here.sweep(7, sweep)
-    labels = np.concatenate([parcel.content for parcel in client.gather(there.labels)])
+    labels = np.concatenate([parcel.content for parcel in dask_client.gather(there.labels)])
     np.testing.assert_array_equal(labels, here.labels)
     np.testing.assert_array_equal(run.assignment.size, here.clusters.size)
     assert run.trace["log_joint"][-1] == pytest.approx(
@@ -152,9 +283,9 @@ def test_sweeps_give_the_labels_of_one_machine(client: Any, urn: urns.Urn) -> No
     )
 
 
-def test_labels_do_not_travel(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_do_not_travel(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a sweep brings to the client does not grow with the texts that stay where they are."""
-    there = documents(client)
+    there = documents(dask_client)
     sizes = []
     gathered = remote.gathered
 
@@ -197,10 +328,16 @@ def test_a_lost_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @kills
-def test_a_killed_worker_changes_nothing(client: Any) -> None:
+def test_a_process_per_core(files: str) -> None:
+    assert fit(files, "--dask", "local", "-o", "out") == 0
+    assert len(pl.read_parquet("out/table.parquet/*.parquet")) == 600
+
+
+@kills
+def test_a_killed_worker_changes_nothing(dask_client: Any) -> None:
     """What it held, labels of earlier sweeps included, is computed again."""
     urn, plan = urns.process(1.5, BETA), sampler.Plan(4, np.zeros(2, np.int64), 7)
-    expected = documents(client)
+    expected = documents(dask_client)
     sampler.run(expected.outline(), urn, plan, RemoteBackend(expected, 14))
     with (
         distributed.LocalCluster(
@@ -218,7 +355,7 @@ def test_a_killed_worker_changes_nothing(client: Any) -> None:
         backend = RemoteBackend(there, 14)
         sampler.run(there.outline(), urn, plan._replace(callbacks=[kill]), backend)
         found = [parcel.content for parcel in own.gather(there.labels)]
-    labels = [parcel.content for parcel in client.gather(expected.labels)]
+    labels = [parcel.content for parcel in dask_client.gather(expected.labels)]
     np.testing.assert_array_equal(np.concatenate(found), np.concatenate(labels))
 
 

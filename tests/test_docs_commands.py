@@ -6,6 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from test_docs import PAGES, ROOT, blocks
 
@@ -46,6 +47,8 @@ def prepare() -> None:
     put("survey.csv", "Timestamp,What did you like most about our service?", "2024/01/02,{text}")
     put("lines.csv", "", "{text}")
     put("titles.txt", "", "{text}")
+    Path("big").mkdir()
+    pl.DataFrame({"text": texts()}).write_parquet("big/0.parquet")
     Path("topics.csv").write_text("name,words\ncards,card stolen\nrates,exchange rate\n")
     words = sorted({word for kind in KINDS for word in kind.split()})
     vectors = [f"{word} {i % 7}.5 {i % 5}.25 1.0" for i, word in enumerate(words)]
@@ -58,6 +61,9 @@ def test_the_commands_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        "coterie.distributed.connecting.PROCESSES", False
+    )  # they take long to start
     prepare()
     lines = [line for _, code in blocks(page, "sh") for line in code.splitlines()]
     lines = [line for line in lines if "coterie " in line and "coterie demo" not in line]

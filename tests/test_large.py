@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,34 @@ def test_the_rows_of_the_result_are_a_sample(
     assert f"{N - 1:,}" in page
 
 
+def test_a_sample_is_not_counted_instead_of_all_texts(
+    found: tuple[Clustering, pl.DataFrame], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not in memory, not in a saved model, and `coterie edit` does not replace the table of all rows."""
+    groups, _ = found
+    (tmp_path / "out").mkdir()
+    groups.save(tmp_path / "out" / "model")
+    (tmp_path / "out" / "run.json").write_text('{"made_by": "coterie fit"}')
+    (tmp_path / "out" / "table.csv").write_text("all rows")
+    loaded: Any = coterie.load(tmp_path / "out")
+    for one in (groups, loaded):
+        for change in (
+            lambda: one.at(3),  # noqa: B023
+            lambda: one.merge([0, 1]),  # noqa: B023
+            lambda: one.split(0),  # noqa: B023
+            lambda: one.drop_words([one.vectorizer.words[0]]),  # noqa: B023
+        ):
+            with pytest.raises(InvalidInput, match=r"only a sample of them .*700 rows.*again"):
+                change()
+        assert one.n_texts == N - 1
+    assert "at(n)" not in groups.summary()
+    loaded.rename(0, "Mine")
+    assert loaded.names[0] == "Mine"
+    assert main(["edit", str(tmp_path / "out"), "--rename", "0=Mine"]) != 0
+    assert "table of all of them" in capsys.readouterr().err
+    assert (tmp_path / "out" / "table.csv").read_text() == "all rows"
+
+
 def test_a_forged_sample_is_refused(found: tuple[Clustering, pl.DataFrame], tmp_path: Path) -> None:
     """A sample cannot hold more texts of a cluster than there are."""
     from dataclasses import replace
@@ -129,12 +158,13 @@ def test_a_shard_at_a_time(file: Path, tmp_path: Path, monkeypatch: pytest.Monke
 
     def noted(counts: Any, first: int, end: int) -> Any:
         part = cut(counts, first, end)
-        sizes.append(part.word.size)
+        if counts.n_docs > 700:  # not the sample
+            sizes.append(part.word.size)
         return part
 
     for module in ("layout", "local"):
         monkeypatch.setattr(f"coterie.distributed.{module}.cut", noted)
-    monkeypatch.setattr("coterie.large.whole.cut", noted)
+    monkeypatch.setattr("coterie.distributed.documents.cut", noted)
     tables = []
     for n_jobs in (1, 2):
         out = tmp_path / f"{n_jobs}.parquet"
@@ -159,13 +189,46 @@ def test_seeds_and_exactly_so_many(file: Path, tmp_path: Path) -> None:
 
 
 def test_no_sweeps_over_all(file: Path, tmp_path: Path) -> None:
-    groups = cluster_large(file, tmp_path / "out.parquet", text="text", sweeps=0, **FAST)
+    """And what a kill would leave behind has names that the next run with this output knows."""
+    beside: list[str] = []
+
+    def look(stage: str) -> None:
+        if stage == "encoding":
+            beside.extend(path.name for path in tmp_path.iterdir())
+
+    out = tmp_path / "out.parquet"
+    left = tmp_path / ".out.parquet.coterie-0123456789abcdef.tmp" / "new"
+    left.mkdir(parents=True)
+    (left / "split-000000.npz").write_text("of a run that was killed")
+    groups = cluster_large(file, out, text="text", sweeps=0, on_stage=look, **FAST)
     assert int(groups.model.frozen.size.sum()) == N - 1
+    assert len(beside) == 3  # the lock, the words, and the table to be
+    assert all(name.startswith(".out.parquet.coterie") for name in beside)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
+
+
+def test_sweeps_go_on_from_a_checkpoint(file: Path, tmp_path: Path) -> None:
+    """With the clusters of a run that was never stopped; and one of other texts is refused."""
+    how: dict[str, Any] = {**FAST, "text": "text", "checkpoint": tmp_path / "ckpt"}
+    seen: list[int] = []
+    note = [lambda event: seen.append(event.record.sweep)]
+    cluster_large(file, tmp_path / "two.parquet", sweeps=2, callbacks=note, **how)
+    cluster_large(file, tmp_path / "four.parquet", sweeps=4, callbacks=note, **how)
+    assert seen == [1, 2, 2, 3, 4]  # where it is, and then what is left
+    how["checkpoint"] = None
+    cluster_large(file, tmp_path / "whole.parquet", sweeps=4, **how)
+    one, other = (pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("four", "whole"))
+    assert one.equals(other, null_equal=True)
+    pl.read_parquet(file)[:900].write_parquet(tmp_path / "other.parquet")
+    how["checkpoint"] = tmp_path / "ckpt"
+    with pytest.raises(coterie.errors.CoterieError, match="ckpt"):
+        cluster_large(tmp_path / "other.parquet", tmp_path / "no.parquet", sweeps=4, **how)
 
 
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [
+        ({"checkpoint": 3}, InvalidInput, "checkpoint of cluster_large"),
         ({"outliers": "own"}, InvalidInput, "all texts at once"),
         ({"sample": 1}, InvalidInput, "sample of cluster_large"),
         ({"sweeps": -1}, InvalidInput, "sweeps of cluster_large"),
@@ -181,6 +244,64 @@ def test_what_is_refused(
 ) -> None:
     with pytest.raises(error, match=says):
         cluster_large(file, tmp_path / "out.parquet", **{"text": "text", **given})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links of POSIX")
+@pytest.mark.parametrize(
+    "out", ["a.csv", "./a.csv", "hard.csv", "soft.csv", "linked/a.csv", "b.csv"]
+)
+@pytest.mark.parametrize(
+    "data", ["a.csv", "?.csv", [Path("b.csv"), Path("soft.csv")], ["b.csv", "a.csv"]]
+)
+def test_no_input_is_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Any, out: str
+) -> None:
+    """By whatever name the output means one of the inputs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("text\n" + "\n".join(TEXTS[:20]))
+    os.link("a.csv", "hard.csv")
+    os.symlink("a.csv", "soft.csv")
+    os.symlink(".", "linked")
+    if data == "a.csv" and out == "b.csv":
+        return  # another file
+    with pytest.raises(InvalidInput, match="is the input file"):
+        cluster_large(data, out, text="text")
+    with pytest.raises(InvalidInput, match="contains the input file"):
+        cluster_large(data, ".", text="text")
+    assert Path("a.csv").read_text().startswith("text\n")
+    assert len(list(tmp_path.iterdir())) == 5
+
+
+def test_a_run_is_not_replaced_by_what_is_made_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table inside the folder that --force would replace."""
+    monkeypatch.chdir(tmp_path)
+    Path("out").mkdir()
+    Path("out/table.csv").write_text("text\n" + "\n".join(TEXTS[:20]))
+    Path("out/run.json").write_text('{"made_by": "coterie fit"}')
+    assert fit("out/table.csv", "-o", "out", "--force") != 0
+    assert "out is a folder that contains the input file table.csv" in capsys.readouterr().err
+    assert len(list(Path("out").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (["a text", "another"], r"not a list\. Texts .* coterie\.cluster\(\)"),
+        (pl.DataFrame({"text": TEXTS[:20]}), r"not a DataFrame\. Texts .* coterie\.cluster\(\)"),
+        ([__file__, "a text"], "not paths and other things"),
+        (["x" * 5000, "y\0"], "not a list"),
+        (None, "not a NoneType"),
+        ("-", "not standard input"),
+        ("nothing.csv", "There is no file 'nothing.csv'"),
+    ],
+)
+def test_what_is_no_file(tmp_path: Path, data: Any, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        cluster_large(data, tmp_path / "out.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -211,7 +332,8 @@ def test_a_full_disk_is_one_sentence(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(InvalidInput, match="choose an output on a larger disk"):
+    says = f"The disk of {tmp_path} is full.*choose an output on a larger disk"
+    with pytest.raises(InvalidInput, match=says):
         cluster_large(file, tmp_path / "out.parquet", text="text", **FAST)
 
 
@@ -256,7 +378,6 @@ def test_fit_in_parts(
         (["-o", "-"], "standard output"),
         (["--by", "topic"], "--by does not work"),
         (["--per-group"], "--per-group does not work"),
-        (["--checkpoint", "x"], "--checkpoint does not work"),
         (["--sheet", "A"], "--sheet does not work"),
         (["--format", "csv"], "must be parquet"),
         (["-o", "out.csv"], "must be parquet"),
@@ -275,6 +396,29 @@ def test_options_that_need_the_whole_file(
     assert fit(str(file), "--out-of-core", *arguments) != 0
     assert says in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+FREED = """
+import resource, sys
+import numpy as np
+from coterie._system import release_memory
+resident = lambda: int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+before = resident()
+arrays = [np.ones(2_000) for _ in range(10_000)]  # 160 MB in pieces that the C library keeps
+last = np.ones(10)
+del arrays
+kept = resident()
+release_memory()
+print(kept - before, resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux")
+def test_freed_memory_goes_back_to_the_system() -> None:
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, check=True)
+    kept, left = map(int, done.stdout.split())
+    assert left <= kept
+    assert left < 20e6
 
 
 GROWTH = """

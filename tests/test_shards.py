@@ -72,6 +72,18 @@ def test_after_many_sweeps_all_equals_a_recount(name: str, by: str, n_shards: in
         np.testing.assert_allclose(chain.joint_terms(), on_cpu.joint_terms(), rtol=1e-10)
 
 
+def test_vectors_are_added_up_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As double precision, all vectors of a shard would take a gigabyte."""
+    counts, labels = documents(vectors=True), random_labels(400, 12, 8)
+    labels[::9] = -1
+    whole = tally(counts, labels, 12)
+    monkeypatch.setattr(merge, "AT_ONCE", 37)
+    parts = tally(counts, labels, 12)
+    np.testing.assert_array_equal(whole.sums, parts.sums)
+    own = [counts.weight[labels == k] @ counts.vectors[labels == k] for k in range(12)]
+    np.testing.assert_array_equal(parts.sums, own)
+
+
 @pytest.mark.parametrize("name", ["finite", "process", "seeded"])
 def test_a_document_is_weighed_as_in_the_whole_corpus(name: str) -> None:
     """The urn of a shard gives each cluster the weight that the whole corpus gives it."""

@@ -1,6 +1,7 @@
 """Outliers: planted nonsense is found, ordinary texts are not, and every count is the same number."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,6 +46,28 @@ def test_new_texts_have_a_score_on_the_same_scale(groups: coterie.Clustering) ->
     assert (score[:2] < unusual.LINE).all()
     assert (score[2:] >= unusual.LINE).all()
     assert np.isnan(groups.added_to(["qqq www"])["outlier_score"]).all()
+
+
+def test_texts_are_measured_some_at_a_time(
+    groups: coterie.Clustering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What that takes in memory does not grow with the texts, and no score changes."""
+    counts, labels = groups.corpus.counts, groups.corpus.per_document(groups.labels)
+    whole = unusual.of_fit(groups.model, counts, labels)
+    sizes = []
+    plain = unusual._measured
+
+    def noted(model: Any, part: Any, *others: Any) -> Any:
+        sizes.append(part.word.size)
+        return plain(model, part, *others)
+
+    monkeypatch.setattr(unusual, "AT_ONCE", 50)
+    monkeypatch.setattr(unusual, "_measured", noted)
+    parts = unusual.of_fit(groups.model, counts, labels)
+    np.testing.assert_array_equal(whole[1], parts[1])
+    assert len(sizes) > 5
+    assert sum(sizes) == counts.word.size
+    assert max(sizes) <= 50 + int(np.diff(counts.ptr).max())
 
 
 def test_texts_that_are_all_alike_have_no_outliers() -> None:

@@ -26,6 +26,7 @@ from coterie.urns import changed
 FINER, TRIES = 2.0, 6  # beta is divided by so much, so often, until there are enough clusters
 SPARE = 4  # clusters more than asked for: joining some is better than having hardly more than that
 MERGING = 3  # tries in which clusters are merged while the joint rises; then they are left apart
+AT = "groups.at(n)"  # how to get another number in Python
 
 
 class Choice:
@@ -96,7 +97,7 @@ class Choice:
             f"{levels.CHOSEN}, {n}, is the most informative one on which {levels.OTHER_RUNS + 1} runs"
             f" agree ({int(100 * agreement)}%).{also}"
             " For another number, use ",
-            Name("n_clusters", "groups.at(n)", "N"),
+            Name("n_clusters", AT, "N"),
             ".",
         )
 

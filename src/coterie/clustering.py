@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +63,8 @@ class Clustering(Uses):
     outlier_share: float | None = field(default=None, repr=False)  # None: those clearly apart
     apart: str = field(default="", repr=False)  # name of the cluster of all outliers, if any
     of_sample: bool = field(default=False, repr=False)  # the rows are a sample of those fitted
+    # makes `table` where the rows are a sample of a Dask DataFrame
+    table_of_all: Callable[[Clustering], Any] | None = field(default=None, repr=False)
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
     edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
@@ -86,13 +88,15 @@ class Clustering(Uses):
     @cached_property
     def table(self) -> Any:
         """Your rows with cluster, name, probability, outlier_score and trust, as the same type of table."""
+        if self.table_of_all is not None:
+            return self.table_of_all(self)
         return self.rows.with_columns(self.added)
 
     @property
     def added(self) -> dict[str, Any]:
         """The columns that the table adds to your rows."""
         trust = np.full(self.labels.size, np.nan) if self.trust is None else self.trust
-        return self._columns(self.labels, self.probability, self.outlier_score, trust)
+        return added_columns(self.names, self.labels, self.probability, self.outlier_score, trust)
 
     def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
         """The same columns for new texts; their trust is that of their cluster."""
@@ -101,11 +105,7 @@ class Clustering(Uses):
         probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
         score = corpus.per_row(self._unusual(corpus, texts), np.nan)
         trust = np.append(self.cluster_trust, np.nan)[labels]
-        return self._columns(labels, probability, score, trust)
-
-    def _columns(self, labels: Labels, *others: Floats) -> dict[str, Any]:
-        names = [self.names[k] if k >= 0 else "" for k in labels.tolist()]
-        return dict(zip(ADDED, (labels, names, *others), strict=True))
+        return added_columns(self.names, labels, probability, score, trust)
 
     @cached_property
     def probability(self) -> Floats:
@@ -365,6 +365,12 @@ class Clustering(Uses):
         typical = self.model.typicality(self.corpus.counts, self._per_document)
         lengths = self.corpus.counts.length
         return most_typical(self._per_document, typical, lengths, self.n_clusters)
+
+
+def added_columns(names: Sequence[str], labels: Labels, *others: Floats) -> dict[str, Any]:
+    """The columns that are added to rows; `others` are probability, outlier score and trust."""
+    of_rows = [names[k] if k >= 0 else "" for k in labels.tolist()]
+    return dict(zip(ADDED, (labels, of_rows, *others), strict=True))
 
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:

@@ -22,6 +22,7 @@ from coterie.counts import Corpus, Counts, subset
 from coterie.errors import InvalidInput
 from coterie.frozen import flags_of
 from coterie.model import Model
+from coterie.nesting import need_all_texts
 from coterie.sampler import Plan
 from coterie.state import from_labels
 from coterie.text import stopping
@@ -93,6 +94,7 @@ def _checked_name(name: Any, others: Sequence[str]) -> str:
 # ---------------------------------------------------------------- merge and split
 def merge(groups: Clustering, clusters: Sequence[int], name: str | None = None) -> int:
     """Make one cluster of several; return its number. It keeps the name of the largest one."""
+    need_all_texts(groups, "merge()", "Call cluster_large again, with fewer n_clusters.")
     found = _several(groups, clusters)
     seeds = groups.model.seeds
     of_seeds = [] if seeds is None else [k for k in found if k in seeds.cluster]
@@ -112,6 +114,7 @@ def merge(groups: Clustering, clusters: Sequence[int], name: str | None = None) 
 
 def split(groups: Clustering, cluster: int, into: int = 2) -> list[int]:
     """Make several clusters of one, by sampling its texts alone; return their numbers."""
+    need_all_texts(groups, "split()", "Call cluster_large again, with more n_clusters.")
     _need_cluster(groups, cluster)
     labels = groups.corpus.per_document(groups.labels)
     docs = np.flatnonzero(labels == cluster)
@@ -236,6 +239,9 @@ def _agreement(model: Model, counts: Counts, labels: Ints) -> float:
 # ---------------------------------------------------------------- words
 def drop_words(groups: Clustering, words: Sequence[str]) -> None:
     """Leave words out of the model, and sample a little more from where it is."""
+    need_all_texts(
+        groups, "drop_words()", "Call cluster_large again, with these words in stop_words."
+    )
     dropped = _known_words(groups, words)
     tokenizer = groups.vectorizer.tokenizer
     assert tokenizer is not None

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from coterie import sampler
 from coterie.backends import get_backend
 from coterie.counts import Corpus, Counts
+from coterie.distributed.documents import Documents, LocalDocuments
 from coterie.frozen import LeaveOut, flags_of
 from coterie.model import Model, SeedClusters
 from coterie.state import Assignment, from_labels
@@ -94,30 +95,53 @@ def _freeze(task: Task, urn: Urn, assignment: Assignment) -> tuple[Model, Ints]:
 def _settled(
     task: Task, run: sampler.Run, model: Model, labels: Ints, n_jobs: int | None
 ) -> tuple[Model, Ints, float]:
-    """Move every document to its most probable cluster, until none moves (or PASSES times).
+    """Move every document to its most probable cluster, until none moves (or PASSES times)."""
+    counts, urn = task.counts, run.urn
+    documents = LocalDocuments(counts, [(0, counts.n_docs)], n_jobs, with_probability=False)
+    documents.labels = labels.astype(np.int32)
 
-    Returns the model of these labels, the labels, and the share of documents whose label is the
-    model's own prediction: 1 if a fixed point was reached, and no cluster had to be kept from emptying.
+    def again(model: Model) -> Model:
+        slots = model.slots(documents.labels.astype(np.int64))
+        moved = from_labels(counts, urn, slots, run.assignment.flag).assignment
+        model, found = _freeze(task, urn, moved)
+        documents.labels = found.astype(np.int32)
+        return model
+
+    model, agreement = settle(documents, model, again, cap=urn.sizes.cap, passes=PASSES)
+    return model, documents.labels.astype(np.int64), agreement
+
+
+def settle(
+    documents: Documents,
+    model: Model,
+    again: Callable[[Model], Model],
+    *,
+    cap: int,
+    passes: int,
+    enough: float = 1.0,
+) -> tuple[Model, float]:
+    """Move every document to its most probable cluster, until enough of them are there.
+
+    The labels are clusters of `model`. `again` makes a model of labels that have changed, and gives the
+    documents its numbers. Returns the model of the labels that are left, and the share of documents whose
+    label is the model's own prediction: 1 if a fixed point was reached, and no cluster had to be kept from
+    emptying.
     """
-    counts = task.counts
-    for _ in range(PASSES):
-        best = model.predict(counts, n_jobs=n_jobs)
-        agree = float(np.average(best == labels, weights=counts.weight))
-        if model.n_clusters == run.urn.sizes.cap:  # exactly so many were asked for: none may empty
-            best = leaving_none_empty(labels, best)
-        if (best == labels).all():
-            return model, labels, agree
-        moved = from_labels(counts, run.urn, model.slots(best), run.assignment.flag).assignment
-        model, labels = _freeze(task, run.urn, moved)
-    agree = float(np.average(model.predict(counts, n_jobs=n_jobs) == labels, weights=counts.weight))
-    return model, labels, agree
-
-
-def leaving_none_empty(labels: npt.NDArray[Any], best: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The best clusters, except for the documents of clusters that would lose all of theirs."""
-    while (lost := np.setdiff1d(labels, best)).size:
-        best = np.where(np.isin(labels, lost), labels, best)
-    return best
+    for last in (*[False] * passes, True):
+        before = documents.labels
+        documents.place(model, np.arange(model.n_clusters, dtype=np.int32))
+        agreement = documents.agreement(before)
+        if last or agreement >= enough:
+            break
+        if model.n_clusters == cap:  # exactly so many were asked for: none may empty
+            had = model.frozen.size > 0
+            while (lost := np.flatnonzero(had & (documents.n_in(model.n_clusters) == 0))).size:
+                documents.keep(before, lost)
+            if documents.agreement(before) == 1.0:
+                break
+        model = again(model)
+    documents.labels = before
+    return model, agreement
 
 
 def row_values(

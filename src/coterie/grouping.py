@@ -6,11 +6,13 @@ that labels, probabilities and `predict` agree.
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,10 +119,10 @@ def cluster(
 
     Parameters
     ----------
-    data : path, list of str, pandas or polars Series or DataFrame, or an open file
+    data : path, list of str, pandas or polars Series or DataFrame, Dask DataFrame, or an open file
         A csv, tsv, xlsx, jsonl or parquet file, a txt file with one text per line, or a folder of txt
         files; may be gzipped. A pattern such as `"tickets-*.csv"` or a list of `Path` objects is read as
-        one table.
+        one table. A Dask DataFrame stays on its workers: see `cluster_large`.
     text : str or list of str
         The column that holds the texts, or several to read as one. Not needed if there is one obvious
         candidate.
@@ -205,8 +207,10 @@ def cluster(
     >>> groups.table.columns
     ['text', 'cluster', 'name', 'probability', 'outlier_score', 'trust']
     """
-    began = time.perf_counter()
     given = dict(locals())
+    if readers.is_dask(data):
+        return _on_workers(given)
+    began = time.perf_counter()
     _allowed.check("cluster", ALLOWED, {name: given[name] for name in ALLOWED})
     estimator = _estimator(given)
     # mistakes in seeds, embedder or stop words show before a file is read
@@ -292,6 +296,19 @@ def _found(corpus: Corpus, embedding: Embedding | None, fitted: fitting.Fitted) 
         "embedding": embedding,
         "promoting": promoting_words(corpus, fitted.flag) if promotes else None,
     }
+
+
+def _on_workers(given: dict[str, Any]) -> Clustering:
+    """Cluster a Dask DataFrame where it is; that room is above this one, so it is called by its name."""
+    large = import_module("coterie.large").cluster_large
+    takes, own = (inspect.signature(call).parameters for call in (large, cluster))
+    for name, value in given.items():
+        if name not in takes and value is not own[name].default:
+            raise InvalidInput(
+                parameter(name, "cluster") + " does not work for a Dask DataFrame. Leave it out."
+            )
+    found: Clustering = large(**{name: given[name] for name in given if name in takes})
+    return found
 
 
 def _estimator(given: dict[str, Any]) -> Any:

@@ -71,7 +71,8 @@ def summary(groups: Clustering) -> str:
     if (sure >= 0.0).any():
         trusted = f"{int((sure >= DOUBT).sum())} of {counted(groups.n_clusters, 'cluster')}"
         lines.append(f"Several runs agree on {trusted}; doubt those whose trust is below {DOUBT}.")
+    here = "" if groups.of_sample else "at(n), or "
     lines.append(
-        "For fewer or more clusters, use at(n), or n_clusters=n when you cluster the texts again."
+        f"For fewer or more clusters, use {here}n_clusters=n when you cluster the texts again."
     )
     return "\n".join(str(printable(line)) for line in lines)

@@ -22,8 +22,18 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 
 
+def need_all_texts(groups: Clustering, what: str, instead: str) -> None:
+    """Refuse what counts the rows again where these are a sample of the texts: sizes would be wrong."""
+    if groups.of_sample:
+        raise InvalidInput(
+            f"{what} counts all texts again, but only a sample of them is here"
+            f" ({len(groups.rows):,} rows; the clusters hold {groups.n_texts:,} texts). {instead}"
+        )
+
+
 def at(groups: Clustering, n: int) -> Clustering:
     """Exactly n clusters, cut from the finest ones."""
+    need_all_texts(groups, "at()", f"Call cluster_large again with n_clusters={n}.")
     task, finest = _finest(groups)
     most, fewest = finest.open_slots.size, max(1, task.urn.seeds.weight.size + 1)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:

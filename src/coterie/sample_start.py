@@ -55,7 +55,8 @@ def sample_start(counts: Counts, urn: Urn, key: int, backend: Backend, fit: Fit)
     fitted, learned, _ = fit(subset(counts, rows), thinned(quiet, share), _plain_start(urn), inner)
     labels = np.full(counts.n_docs, -1, np.int32)
     labels[rows] = fitted.numbers[fitted.labels]
-    chain = backend.open(counts, quiet, _uncounted(counts, quiet, labels))
+    n_open = fitted.open_slots.size
+    chain = backend.open(counts, quiet, uncounted(counts, quiet, labels, n_open))
     chain.sweep(key, START_SWEEP)
     placed = chain.assignment()
     if urn.relations.promotion:
@@ -93,9 +94,15 @@ def _plain_start(urn: Urn) -> str:
     return "one" if urn.sizes.cap == NO_CAP else "random"
 
 
-def _uncounted(counts: Counts, urn: Urn, labels: npt.NDArray[np.int32]) -> Assignment:
-    """An assignment to open a chain with, which counts by itself; -1 is not placed yet."""
-    n_open = max(int(labels.max(initial=-1)) + 1, urn.seeds.weight.size)
-    none = np.zeros(n_open, np.int64)
-    ids = np.arange(n_open, dtype=np.int64)
-    return Assignment(labels, none, none, no_flags(counts, urn), ids, n_open)
+def uncounted(counts: Counts, urn: Urn, labels: npt.NDArray[np.int32], n: int) -> Assignment:
+    """An assignment to open a chain with, which counts by itself; labels are 0..n-1, or -1: not placed."""
+    used = np.zeros(n + 1, bool)
+    for first in range(
+        0, labels.size, 2**20
+    ):  # the index of all of them would take eight bytes each
+        used[labels[first : first + 2**20]] = True
+    used[: urn.seeds.weight.size] = True
+    used = used[:n]
+    none = np.zeros(n, np.int64)
+    ids = np.where(used, np.cumsum(used) - 1, -1)
+    return Assignment(labels, none, none, no_flags(counts, urn), ids, int(used.sum()))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 from coterie.counts import Counts
+from coterie.distributed.layout import cut, shard_bounds
 from coterie.model import Model
 
 LINE = 0.98
@@ -23,6 +24,7 @@ BELOW = 0.979  # the score of a text that is among the most unusual ones, but no
 IMPROBABLE = 2.0  # -log10 of the probability of so many new words
 EXTREME = 4.0  # the same, from which on any number of texts may be outliers
 FAR = 1.75  # surprise above the median, in units of the usual distance above it
+AT_ONCE = 1_000_000  # words of documents that are measured together
 ALONE = 20  # texts from which on one that is alone in its cluster is an outlier
 
 Floats = npt.NDArray[np.float64]
@@ -85,7 +87,28 @@ def measured(
     leave_out: bool = False,
     unknown: Ints | None = None,
 ) -> Measured:
-    """Novelty and surprise of documents in these clusters; `unknown` words are new, too."""
+    """Novelty and surprise of documents in these clusters; `unknown` words are new, too.
+
+    Some documents at a time: this takes ten arrays with a number for every word of theirs.
+    """
+    parts = []
+    for first, end in shard_bounds(counts, -(-int(counts.ptr[-1]) // AT_ONCE)):
+        entries = slice(counts.ptr[first], counts.ptr[end])
+        more = None if unknown is None else unknown[first:end]
+        part, own = cut(counts, first, end), labels[first:end]
+        parts.append(_measured(model, part, own, is_new[entries], share_new, leave_out, more))
+    return Measured(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _measured(
+    model: Model,
+    counts: Counts,
+    labels: Ints,
+    is_new: npt.NDArray[np.bool_],
+    share_new: float,
+    leave_out: bool,
+    unknown: Ints | None,
+) -> Measured:
     urn, n = model.urn, counts.n_docs
     if n == 0:
         return Measured(np.zeros(0), np.zeros(0))

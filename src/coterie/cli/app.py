@@ -25,6 +25,7 @@ from coterie.cli.fit_options import (
     MinDf,
     ModelFolder,
     NClusters,
+    OnDask,
     Out,
     Outliers,
     OutOfCore,
@@ -126,6 +127,7 @@ def fit(
     show: Show = None,
     per_group: PerGroup = False,
     out_of_core: OutOfCore = False,
+    dask: OnDask = None,
     model: ModelFolder = None,
     report: ReportPage = None,
     json: Json = False,
@@ -151,6 +153,7 @@ def fit(
             over=over,
             show=show or [],
             out_of_core=out_of_core,
+            dask=dask,
             options={
                 "text": text,
                 "id": id,

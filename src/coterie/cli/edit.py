@@ -85,6 +85,12 @@ def run(
     found: list[Clustering] = []
     with finishing([place], lambda: bool(found)), place:
         groups = sources.open_model(model)
+        if whole and groups.of_sample:
+            raise InvalidInput(
+                f"The model in {folder} has a sample of the texts, so the table of all of them cannot be"
+                " written from it. Rename clusters in Python (coterie.load, rename, save), then use"
+                " coterie predict; for other changes, run coterie fit again."
+            )
         edits.apply(groups)
         found.append(groups)
         paths = {"model": str(target)}

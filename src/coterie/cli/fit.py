@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
     from coterie.large.clustering import Large
+    from coterie.large.on_dask import OnWorkers
 
 # ending of FILE -> default file type of the table; csv for all others
 _DEFAULT_TYPES = {
@@ -46,7 +47,7 @@ class Result(NamedTuple):
     title: str
     per_group: bool
     show: list[str]  # columns beside the texts of the report
-    large: Large | None = None  # the whole file, if the groups are those of a sample
+    large: Large | OnWorkers | None = None  # the whole file, if the groups are those of a sample
 
     @property
     def report_columns(self) -> dict[str, Any]:
@@ -69,6 +70,7 @@ def run(
     over: str | None = None,
     show: list[str] | None = None,
     out_of_core: bool = False,
+    dask: str | None = None,
     options: dict[str, Any],
 ) -> None:
     """Check the options, cluster, write the results and print a summary."""
@@ -77,15 +79,18 @@ def run(
     given = _python_values(options)
     target = out if out is not None else f"{sources.stem_of(file)}.coterie"
     _check_printing(target, format, as_json)
-    outputs = _outputs(file, target, format, model, report, force)
+    if dask is not None:
+        parts_of_a_file.check_dask(default_type(file))
+    outputs = _outputs(file, target, format, model, report, force, dask is not None)
     if per_group and (target == "-" or places.kind_of(target) not in (None, "xlsx")):
         raise InvalidInput(
             "--per-group writes several tables. Let -o name a folder or an .xlsx file."
         )
-    in_parts = parts_of_a_file.wanted(file, out_of_core)
+    in_parts = parts_of_a_file.wanted(file, out_of_core or dask is not None)
     if in_parts:
         whole = {"--by": by, "--over": over, "--show": show, "--per-group": per_group}
-        whole |= {"--checkpoint": options["checkpoint"], "--sheet": options["sheet"]}
+        whole |= {"--checkpoint": dask is not None and options["checkpoint"]}
+        whole |= {"--sheet": options["sheet"]}
         parts_of_a_file.check(target, format, default_type(file), whole)
     stages = Stages(quiet)
     with finishing(list(outputs.values()), lambda: stages.n_sweeps > 0):
@@ -98,7 +103,8 @@ def run(
             large = None
             if in_parts:
                 folder = held.enter_context(outputs["-o"].beside())
-                large = parts_of_a_file.cluster(file, given, stages, folder)
+                client = None if dask is None else held.enter_context(_connected(dask, stages))
+                large = parts_of_a_file.cluster(file, given, stages, folder, client)
                 groups = large.groups
             else:
                 groups, parts = _cluster(file, given, stages, by or [], over, show or [])
@@ -117,6 +123,13 @@ def run(
     if groups.stop is not None and groups.stop.kind == "interrupted":
         said = "Interrupted while sampling; the clusters found so far were written."
         raise End(INTERRUPTED, said, has_result=True)
+
+
+def _connected(address: str, stages: Stages) -> Any:
+    from coterie.distributed.connecting import connected
+
+    stages.enter("connecting")
+    return connected(address)
 
 
 def _cluster(
@@ -208,15 +221,17 @@ def _outputs(
     model: Path | None,
     report: Path | None,
     force: bool,
+    by_workers: bool,
 ) -> dict[str, Place]:
-    """The outputs to write, by the options that name them."""
+    """The outputs to write, by the options that name them; workers write a folder of tables."""
     outputs = {}
     if target != "-":
         places.check_ending(target)
         kind = places.kind_of(target)
         if kind is not None and format not in (None, kind):
             raise InvalidInput(f"--format {format} does not match the file name {target}.")
-        make = places.for_run if kind is None else places.for_file
+        table = places.for_parts if by_workers else places.for_file
+        make = places.for_run if kind is None else table
         outputs["-o"] = make(Path(target), force, file)
     if model is not None:
         outputs["--model"] = places.for_model(model, force)

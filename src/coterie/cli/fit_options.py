@@ -167,6 +167,16 @@ OutOfCore = Annotated[
         " sample, and then counted over all texts. Used by default if FILE is too large.",
     ),
 ]
+OnDask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Let the workers of a Dask cluster do it, which have to reach FILE and OUT: the address"
+        " of its scheduler, such as tcp://host:8786, or local for the cores of this machine. FILE is"
+        " a parquet file or several; the table is a folder of such files.",
+    ),
+]
 ModelFolder = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Save the model here instead of in OUT.")
 ]

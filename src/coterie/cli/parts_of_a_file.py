@@ -1,4 +1,4 @@
-"""`coterie fit` of a file that is read in parts, because it does not fit into memory."""
+"""`coterie fit` of files that are read in parts, here or by the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
     from coterie.large.clustering import Large
+    from coterie.large.on_dask import OnWorkers
 
 
 def wanted(file: str | list[Path], asked: bool) -> bool:
@@ -20,6 +21,15 @@ def wanted(file: str | list[Path], asked: bool) -> bool:
     from coterie.text.batches import too_large_for_memory
 
     return file != "-" and too_large_for_memory(file)
+
+
+def check_dask(kind: str) -> None:
+    """Refuse files that workers cannot read a stretch of."""
+    if kind != "parquet":
+        raise InvalidInput(
+            "--dask reads parquet files, as in 'big/*.parquet'. For other files, use --out-of-core, which"
+            " needs no cluster."
+        )
 
 
 def check(target: str, format: str | None, kind: str, whole: dict[str, Any]) -> None:
@@ -38,31 +48,32 @@ def check(target: str, format: str | None, kind: str, whole: dict[str, Any]) -> 
         raise InvalidInput(f"{why} keeps its type, so the table must be {kind}.")
 
 
-def cluster(file: Any, given: dict[str, Any], stages: Stages, folder: Path) -> Large:
-    """Cluster the file; its words are kept in `folder`."""
+def cluster(
+    file: Any, given: dict[str, Any], stages: Stages, folder: Path, client: Any = None
+) -> Large | OnWorkers:
+    """Cluster the file; its words are kept in `folder`, or by the workers of a Dask client."""
     stages.enter("starting")
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
     from coterie.large.clustering import defaults, fit_large
+    from coterie.large.settings import asked
 
-    large = fit_large(
-        file,
-        folder=folder,
-        **{
-            **defaults(),
-            "out": None,
-            **given,
-            "n_jobs": -1,
-            "callbacks": [stages.sweep],
-            "on_stage": stages.enter,
-        },
-    )
+    how = {**given, "n_jobs": -1, "callbacks": [stages.sweep], "on_stage": stages.enter}
+    what = asked({**defaults(), "data": file, "out": None, **how})
+    large: Large | OnWorkers
+    if client is None:
+        large = fit_large(what, folder)
+    else:
+        from coterie.large.on_dask import Partitions, fit_dask
+
+        stages.enter("reading")
+        large = fit_dask(what, Partitions.of_files(what, client))
     stages.enter("describing")
     _ = large.groups.added, large.groups.clusters
     return large
 
 
-def facts(large: Large | None) -> dict[str, Any]:
+def facts(large: Large | OnWorkers | None) -> dict[str, Any]:
     """What `--json` and run.json say of the whole file, instead of the sample."""
     if large is None:
         return {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -21,6 +20,7 @@ from coterie import _disk
 from coterie.cli.breakdowns import FILES
 from coterie.errors import InvalidInput
 from coterie.exporting import ENDINGS
+from coterie.text.batch_files import check_not_input
 
 # file types that people may expect, so that none of these names becomes a folder by surprise
 _NO_FOLDERS = frozenset(
@@ -94,9 +94,10 @@ class Place:
 
     @contextmanager
     def beside(self) -> Iterator[Path]:
-        """A temporary folder on the same disk, while the path is locked."""
-        with tempfile.TemporaryDirectory(prefix=".coterie-", dir=self._claim.real.parent) as folder:
-            yield Path(folder)
+        """A temporary folder on the same disk; the next run with this path removes what a kill left."""
+        with self._claim.staged() as folder:
+            folder.mkdir()
+            yield folder
 
     def write(
         self, fill: Callable[[Path], Any], seal: Callable[[Path, Path], Any] = lambda *_: None
@@ -146,6 +147,12 @@ def for_file(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     return Place(target, lambda path: _disk.no_file(path) or ("" if force else _KEPT))
 
 
+def for_parts(target: Path, force: bool, source: str | list[Path] = "") -> Place:
+    """The output folder of a table in several parquet files; only an empty folder is replaced."""
+    _check_source(target, source)
+    return Place(target, lambda path: "it is not an empty folder" if _no_parts(path, "") else "")
+
+
 def for_run(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     """The output folder of `coterie fit`."""
     _check_source(target, source)
@@ -183,11 +190,8 @@ def check_apart(outputs: dict[str, Place]) -> None:
 
 
 def _check_source(target: Path, source: str | list[Path]) -> None:
-    files = (
-        source if isinstance(source, list) else [Path(source)] if source not in ("", "-") else []
-    )
-    if any(_same(target, file) for file in files):
-        raise InvalidInput(f"{target} is the input file. Choose another output.")
+    files = source if isinstance(source, list) else [Path(source)]
+    check_not_input(target, files if source not in ("", "-") else [])
 
 
 def _check_above(target: Path, real: Path) -> None:
@@ -222,7 +226,8 @@ def _altered(folder: Path, names: set[str]) -> list[str]:
     from coterie.io import no_model
 
     model = folder / "model"
-    bad = [name for name in sorted(names - {"model", GROUPS}) if _disk.no_file(folder / name)]
+    files = sorted(names - {"model", GROUPS})
+    bad = [name for name in files if _disk.no_file(folder / name) and not _is_parts(folder / name)]
     if GROUPS in names and _no_groups(folder / GROUPS):
         bad.append(GROUPS)
     if "model" in names and (model.is_symlink() or no_model(model)):
@@ -240,16 +245,21 @@ def _no_groups(folder: Path) -> bool:
     )
 
 
+def _is_parts(path: Path) -> bool:
+    """Whether this is a table in several files, as the workers of a Dask cluster write it."""
+    return path.name == "table.parquet" and not _no_parts(path, r"part-\d+\.parquet")
+
+
+def _no_parts(path: Path, pattern: str) -> bool:
+    """Whether this is anything but a folder of files with such names."""
+    if path.is_symlink() or not path.is_dir():
+        return True
+    return any(_disk.no_file(one) or not re.fullmatch(pattern, one.name) for one in path.iterdir())
+
+
 def _is_run(path: Path) -> bool:
     try:
         found = json.loads(_disk.read_regular(path, _MOST))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and found.get("made_by") == MADE_BY
-
-
-def _same(a: Path, b: Path) -> bool:
-    try:
-        return a.samefile(b)
-    except OSError:
-        return False

@@ -52,9 +52,7 @@ class ShardedChain:
     def replace(self, assignment: Assignment) -> None:
         """Go on from another assignment: everything is counted again."""
         slots = assignment.open_slots
-        number = np.full(assignment.id.size, -1, np.int32)
-        number[slots] = np.arange(slots.size, dtype=np.int32)
-        self.labels: Labels = number[assignment.labels]
+        self.labels: Labels = assignment.numbers[assignment.labels]
         self.id, self.next_id = assignment.id[slots].copy(), assignment.next_id
         self.clusters = tally_parts(self._counted(), self.bounds, self.labels, slots.size)
 

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from coterie.counts import Counts
 from coterie.distributed.merge import Tally, tally
 
+Bounds = list[tuple[int, int]]  # first document and end of each shard
 SHARD_WORDS = 5_000_000  # entries (distinct words of documents) per shard
 
 
-def shard_bounds(counts: Counts, asked: int | None) -> list[tuple[int, int]]:
+def shard_bounds(counts: Counts, asked: int | None) -> Bounds:
     """The documents of each shard: stretches that hold about as many words each."""
     n_words = int(counts.ptr[-1])
     n_shards = -(-n_words // SHARD_WORDS) if asked is None else asked
@@ -39,9 +40,7 @@ def cut(counts: Counts, first: int, end: int) -> Counts:
     return part._replace(vectors=counts.vectors[first:end]) if counts.vectors.shape[1] else part
 
 
-def tally_parts(
-    counts: Counts, bounds: list[tuple[int, int]], labels: npt.NDArray[np.integer], n: int
-) -> Tally:
+def tally_parts(counts: Counts, bounds: Bounds, labels: npt.NDArray[np.integer], n: int) -> Tally:
     """As `tally`, shard by shard, so that a corpus on disk is never in memory as a whole."""
     first, *others = bounds
     total = tally(cut(counts, *first), labels[slice(*first)], n)

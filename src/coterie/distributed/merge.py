@@ -18,6 +18,7 @@ from coterie.state import from_labels
 from coterie.urns import Urn, changed
 
 Ints = npt.NDArray[np.int64]
+AT_ONCE = 50_000  # vectors that are added up at a time
 
 
 class Tally(NamedTuple):
@@ -54,7 +55,10 @@ def tally(counts: Counts, labels: npt.NDArray[np.integer], n: int) -> Tally:
     )
     sums = np.zeros((n, counts.vectors.shape[1]))
     if counts.vectors.shape[1]:
-        sums = np.asarray(member.astype(np.float64) @ counts.vectors.astype(np.float64))
+        for first in range(0, counts.n_docs, AT_ONCE):  # sums are exact, in any order
+            some = slice(first, first + AT_ONCE)
+            share = member[:, some].astype(np.float64)
+            sums += share @ counts.vectors[some].astype(np.float64)
     size = np.bincount(labels[known], weight, n).astype(np.int64)
     return Tally(size, member @ words, sums)
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie import sampler
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions, SweepStats
 from coterie.counts import Corpus, Counts
 from coterie.distributed.chain import ShardedChain, tree
@@ -21,6 +22,7 @@ from coterie.distributed.dask_backend import Parcel, gathered, submit, unchanged
 from coterie.distributed.local import refusal
 from coterie.distributed.merge import Delta, Tally, add, grouped, slim, taken, tally, twins, wide
 from coterie.distributed.shard import Order, sweep_shard
+from coterie.sample_start import uncounted
 from coterie.state import Assignment
 from coterie.urns import Urn, is_located
 
@@ -71,8 +73,20 @@ class Tasks:
         return gathered(self.client, [whole])[0]
 
 
+def lazy_frame(
+    function: Callable[..., Any], lists: list[list[Any]], told: Any, meta: Any, divisions: Any
+) -> Any:
+    """A Dask DataFrame whose partitions a function makes, when they are asked for."""
+    import dask.dataframe as dd
+    from dask import delayed
+
+    make = delayed(function, pure=False)
+    parts = [make(*given, told) for given in zip(*lists, strict=True)]
+    return dd.from_delayed(parts, meta=meta, divisions=divisions, verify_meta=False)
+
+
 class RemoteDocuments:
-    """Shards on the workers; `docs` are futures of parcels with a `Corpus` first."""
+    """See `documents.Documents`: shards on the workers; `docs` are futures of parcels, a `Corpus` first."""
 
     def __init__(self, client: Any, docs: list[Any], n_words: int, n_dimensions: int) -> None:
         self.client, self.docs, self.tasks = client, docs, Tasks(client, len(docs))
@@ -123,6 +137,13 @@ class RemoteDocuments:
     def renumber(self, every: Labels) -> None:
         """Give all labels other numbers."""
         self.labels = self.tasks.each("renumber", _renumber, self.labels, self.tasks.told(every))
+
+    def sweep(self, urn: Urn, plan: sampler.Plan, n: int) -> sampler.Run:
+        """Sample on from the labels, which are 0..n-1."""
+        outline = self.outline()
+        start = uncounted(outline, urn, np.zeros(0, np.int32), n)
+        plan = plan._replace(init=start, options=plan.options._replace(n_jobs=1))
+        return sampler.run(outline, urn, plan, RemoteBackend(self, n))
 
 
 class Change(NamedTuple):

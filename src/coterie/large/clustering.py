@@ -5,14 +5,14 @@
     words --counted, tied, vectors--> shards on disk --placed, swept, settled--> labels, model
     file --batches--> the same rows with clusters
 
-In memory are the sample, one shard, the clusters, and four bytes per text for its label.
+In memory are the sample, one shard, the clusters, and 12 to 16 bytes per text: its label, before and
+after, and a probability.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _rng, counts
+from coterie import counts
 from coterie._disk import Claim, check_free, no_file
 from coterie._habits import pointing
 from coterie._records import recorded
@@ -30,20 +30,21 @@ from coterie._sentence import counted
 from coterie.backends import threads
 from coterie.clustering import Clustering
 from coterie.counts import Corpus, Counts
-from coterie.distributed.layout import cut
+from coterie.distributed.documents import LocalDocuments
+from coterie.distributed.layout import cut, shard_bounds
 from coterie.errors import InvalidInput
-from coterie.grouping import ALPHA, BETA, SWEEPS, cluster
-from coterie.large.on_dask import cluster_dask, is_dask
+from coterie.grouping import ALPHA, BETA, SWEEPS
+from coterie.large.on_dask import cluster_dask
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
 from coterie.large.sample import Sample
-from coterie.large.settings import Words, check
+from coterie.large.settings import Asked, Words, asked
 from coterie.large.store import Store
-from coterie.large.whole import Course, Spread, spread
+from coterie.large.whole import spread
 from coterie.sampler import Event
 from coterie.text import frequencies, readers
-from coterie.text.batch_files import WRITTEN, TableFile
-from coterie.text.batches import Batches
+from coterie.text.batch_files import WRITTEN, TableFile, check_not_input
+from coterie.text.batches import Batches, files_of
 from coterie.text.frequencies import Frequencies
 from coterie.text.tokenize import Tokenizer
 from coterie.text.vectorize import Vectorizer
@@ -70,8 +71,7 @@ class Large:
     groups: Clustering  # its rows are the sample, its model is that of all texts
     batches: Batches
     texts: Texts
-    corpus: Counts
-    fitted: Spread
+    documents: LocalDocuments
 
     @property
     def n_texts(self) -> int:
@@ -91,9 +91,9 @@ class Large:
             for stretch in self.texts.store.stretches:
                 rows = _same(next(again, None), stretch.end_row - stretch.first_row)
                 doc_of_row, n_words = self.texts.store.rows(stretch)
-                part = cut(self.corpus, stretch.first_doc, stretch.end_doc)
+                part = cut(self.documents.counts, stretch.first_doc, stretch.end_doc)
                 docs = slice(stretch.first_doc, stretch.end_doc)
-                known = self.fitted.labels[docs], self.fitted.probability[docs]
+                known = self.documents.labels[docs], self.documents.probability[docs]
                 own = np.where(doc_of_row < 0, -1, doc_of_row - stretch.first_doc)
                 table.add(rows, of.columns(Corpus(part, own), *known, n_words))
 
@@ -102,7 +102,7 @@ class Large:
 @recorded
 def cluster_large(
     data: Any,
-    out: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
     text: str | Sequence[str] | None = None,
     *,
     id: str | None = None,
@@ -129,6 +129,7 @@ def cluster_large(
     random_state: int = 0,
     n_jobs: int | None = None,
     max_time: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     callbacks: Sequence[Callable[[Event], Any]] = (),
     on_stage: Callable[[str], Any] | None = None,
 ) -> Clustering:
@@ -144,8 +145,9 @@ def cluster_large(
         columns. The partitions of a Dask DataFrame stay on the workers of the current client.
     out : path
         The table to write: the rows of `data`, with the columns that `cluster` adds. It has the file type
-        of `data`; texts from .txt files are written as csv. For a Dask DataFrame, it is a folder in which
-        the workers write a parquet file per partition.
+        of `data`; texts from .txt files are written as csv. For a Dask DataFrame, it is a new folder in
+        which the workers write a parquet file per partition; without it, nothing is written, and
+        `groups.table` is a Dask DataFrame.
     text, id, language, stop_words, min_df, max_df, encoding, header, random_state, n_jobs
         As in `cluster`.
     seeds, seed_weight, n_clusters, max_clusters, levels, outliers, alpha, beta, n_sweeps, embedder, kappa
@@ -158,6 +160,9 @@ def cluster_large(
         Number of passes that draw the clusters of all texts, after those over the sample.
     max_time : float
         Stop the passes over the sample, and those over all texts, after so many seconds each.
+    checkpoint : path
+        A file to save the passes over all texts to. If it is already there, they continue from it, after
+        the texts were read and the sample was clustered again. Not for Dask DataFrames.
     callbacks : list of callables
         Called after every sweep over all texts.
     on_stage : callable
@@ -166,24 +171,33 @@ def cluster_large(
     Returns
     -------
     Clustering
-        Its rows are the sample; its clusters, their sizes and words are those of all texts.
+        Its rows are the sample; its clusters, their sizes and words are those of all texts. For a Dask
+        DataFrame, `groups.table` has all rows, with their clusters, and is computed by the workers when
+        you ask for it.
     """
-    given = dict(locals())
-    if is_dask(data):
-        return cluster_dask(**given)
-    enter = on_stage or (lambda stage: None)
+    what = asked(dict(locals()))
+    if readers.is_dask(data):
+        return cluster_dask(what._replace(data=_as_table(data)))
+    if out is None:
+        raise InvalidInput(
+            "cluster_large writes the rows of a file with their clusters to another file: name it with"
+            " out='...'."
+        )
+    check_not_input(Path(out), files_of(data))
     with Claim(Path(out), parents=True) as place:
         check_free(place.real, no_file)
-        where = place.real.parent
-        with (
-            tempfile.TemporaryDirectory(prefix=".coterie-", dir=where) as folder,
-            place.staged() as fresh,
-        ):
-            large = fit_large(folder=Path(folder), **given)
-            enter("writing")
+        with place.staged() as folder, place.staged() as fresh:
+            folder.mkdir()
+            large = fit_large(what, folder)
+            what.enter("writing")
             large.write(fresh)
             place.put(fresh, no_file)
     return large.groups
+
+
+def _as_table(data: Any) -> Any:
+    """A Dask DataFrame, also of a Series."""
+    return data.to_frame(name=data.name or "text") if data.ndim == 1 else data
 
 
 def defaults() -> dict[str, Any]:
@@ -192,60 +206,28 @@ def defaults() -> dict[str, Any]:
     return {p.name: p.default for p in given if p.default is not p.empty}
 
 
-def fit_large(
-    data: Any,
-    text: Any,
-    *,
-    folder: Path,
-    out: Any,
-    id: str | None,
-    encoding: str | None,
-    header: bool | None,
-    sample: int,
-    sweeps: int,
-    random_state: int,
-    n_jobs: int | None,
-    callbacks: Sequence[Callable[[Event], Any]],
-    on_stage: Callable[[str], Any] | None,
-    tokenizer: Tokenizer | None,
-    language: str | None,
-    stop_words: Any,
-    min_df: int | float | str,
-    max_df: int | float | str,
-    **settings: Any,
-) -> Large:
+def fit_large(what: Asked, folder: Path) -> Large:
     """Cluster files; what does not fit into memory is kept in `folder`. See `cluster_large`."""
     began = time.perf_counter()
-    check(settings, tokenizer, sample, sweeps)
-    enter = on_stage or (lambda stage: None)
-    enter("reading")
-    batches = Batches(data, text, id, encoding, header)
-    if out is not None:
-        _check_ending(Path(out), batches.kind)
-    words = Words(tokenizer, language, stop_words, min_df, max_df)
-    key = _rng.key_from_seed(random_state)
-    enter("words")
-    texts = _texts(batches, words, Store(folder), Sample(sample, key, batches.needed))
-    enter("sample")
-    groups = cluster(
-        texts.sample,
-        tokenizer=texts.vectorizer,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        **settings,
-    )
-    enter("encoding")
+    what.enter("reading")
+    batches = Batches(what.data, what.text, what.id, what.encoding, what.header)
+    if what.out is not None:
+        _check_ending(Path(what.out), batches.kind)
+    what.enter("words")
+    sample = Sample(what.sample, what.key, batches.needed)
+    texts = _texts(batches, what.words, Store(folder), sample)
+    groups = what.cluster(texts.sample, texts.vectorizer)
+    what.enter("encoding")
     corpus = _encoded(texts, groups, batches)
-    enter("sampling")
-    is_free = not settings.get("levels", True) and settings.get("n_clusters") is None
-    course = Course(sweeps, key, is_free, threads(n_jobs), settings.get("max_time"), callbacks)
-    fitted = spread(corpus, groups.model, course)
-    labels = np.append(fitted.labels, -1)[texts.store.document_of(texts.sampled)].astype(np.int64)
+    what.enter("sampling")
+    documents = LocalDocuments(corpus, shard_bounds(corpus, None), threads(what.n_jobs))
+    fitted = spread(documents, groups.model, what.course)
+    labels = np.append(documents.labels, -1)[texts.store.document_of(texts.sampled)]
     stop = None if fitted.run is None else fitted.run.stop
-    found = Fit(fitted.model, labels, fitted.agreement, stop)
+    found = Fit(fitted.model, labels.astype(np.int64), fitted.agreement, stop)
     seconds = time.perf_counter() - began
     groups = of_all(groups, found, texts.notes, texts.n_rows, seconds)
-    return Large(groups, batches, texts, corpus, fitted)
+    return Large(groups, batches, texts, documents)
 
 
 def _check_ending(out: Path, kind: str) -> None:

@@ -6,9 +6,8 @@ sample of rows, and the counts of the clusters.
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,27 +17,25 @@ import numpy.typing as npt
 
 from coterie import _rng, counts
 from coterie._disk import Claim, check_free
-from coterie._sentence import counted
-from coterie.clustering import Clustering
+from coterie._sentence import counted, parameter
+from coterie.clustering import Clustering, added_columns
 from coterie.counts import Corpus
 from coterie.distributed.dask_backend import Parcel, current_client, gathered
-from coterie.distributed.remote import RemoteDocuments, Tasks
+from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
 from coterie.errors import InvalidInput
-from coterie.grouping import cluster
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
-from coterie.large.sample import START_SWEEP
-from coterie.large.settings import Words, check
-from coterie.large.whole import Course, spread_remote
+from coterie.large.settings import Asked, Words
+from coterie.large.whole import spread
 from coterie.locating import INSTALLED, Embedding
-from coterie.sampler import Event
+from coterie.sample_start import START_SWEEP
 from coterie.text import frequencies, readers, writing
-from coterie.text.batches import frame_of
+from coterie.text.batches import Batches, Piece, frame_of, read_piece
 from coterie.text.frequencies import Frequencies
-from coterie.text.tokenize import Tokenizer
 from coterie.text.vectorize import Vectorizer
 
 HEAD = 1000  # rows that language and text column are found in
+ROWS = 500_000  # in a partition of a file, at most
 
 
 class Sampled(NamedTuple):
@@ -48,104 +45,133 @@ class Sampled(NamedTuple):
     rows: npt.NDArray[np.int64]  # their numbers within the partition
 
 
-def cluster_dask(
-    data: Any,
-    out: Any,
-    text: Any,
-    *,
-    id: str | None,
-    sample: int,
-    sweeps: int,
-    random_state: int,
-    n_jobs: int | None,
-    callbacks: Sequence[Callable[[Event], Any]],
-    on_stage: Callable[[str], Any] | None,
-    tokenizer: Tokenizer | None,
-    language: str | None,
-    stop_words: Any,
-    min_df: int | float | str,
-    max_df: int | float | str,
-    encoding: Any,
-    header: Any,
-    **settings: Any,
-) -> Clustering:
+@dataclass
+class OnWorkers:
+    """A clustering of partitions that are on the workers, with their labels."""
+
+    groups: Clustering  # its rows are the sample, its model is that of all texts
+    parts: Partitions
+    documents: RemoteDocuments
+
+    @property
+    def n_texts(self) -> int:
+        """Number of rows."""
+        return sum(self.parts.n_rows)
+
+    @property
+    def n_without_words(self) -> int:
+        """Number of rows without words."""
+        return self.n_texts - int(self.groups.model.frozen.size.sum())
+
+    def write(self, folder: Path) -> None:
+        """Write the rows, with the columns that `cluster` adds: a parquet file per partition."""
+        folder.mkdir()
+        self.parts.write(self.documents, self.groups, folder)
+
+    def with_table(self) -> Clustering:
+        """The clustering, whose table is a Dask DataFrame of all rows; nothing is computed yet."""
+        parts, documents = self.parts, self.documents
+        parts.parts = []  # the workers read the rows again when they are asked for
+        return replace(self.groups, table_of_all=lambda groups: parts.table(documents, groups))
+
+
+def cluster_dask(what: Asked) -> Clustering:
     """See `cluster_large`."""
-    began = time.perf_counter()
-    check(settings, tokenizer, sample, sweeps)
-    enter = on_stage or (lambda stage: None)
-    enter("words")
-    with Claim(Path(out), parents=True) as place:
-        check_free(place.real, _no_parts)
-        parts = Partitions(data, text, id)
-        words = Words(tokenizer, language, stop_words, min_df, max_df)
-        ready, notes = words.ready(parts.head.texts)
-        vocabulary, more = parts.vocabulary(ready).vocabulary(min_df, max_df)
-        notes = [*parts.head.notes, *notes, *more]
-        if parts.n_missing:
-            notes.append(f"{counted(parts.n_missing, 'row')} without text: cluster -1.")
-        vectorizer = Vectorizer(vocabulary, ready)
-        key = _rng.key_from_seed(random_state)
-        rows, sampled = parts.sample(sample, key)
-        rows.notes.clear()
-        rows.n_missing = 0
-        enter("sample")
-        groups = cluster(
-            rows, tokenizer=vectorizer, random_state=random_state, n_jobs=n_jobs, **settings
-        )
-        enter("encoding")
-        documents = parts.documents(vectorizer, groups)
-        enter("sampling")
-        is_free = not settings.get("levels", True) and settings.get("n_clusters") is None
-        limits = settings.get("max_time"), callbacks
-        model, agreement = spread_remote(
-            documents, groups.model, Course(sweeps, key, is_free, 1, *limits)
-        )
-        found = Fit(model, parts.labels_of(documents, sampled), agreement)
-        seconds = time.perf_counter() - began
-        groups = of_all(groups, found, notes, sum(parts.n_rows), seconds)
-        enter("writing")
+    if what.out is None:
+        return fit_dask(what, Partitions.of_frame(what)).with_table()
+    with Claim(Path(what.out), parents=True) as place:
+        check_free(place.real, _no_folder)
+        found = fit_dask(what, Partitions.of_frame(what))
+        what.enter("writing")
         with place.staged() as fresh:
-            fresh.mkdir()
-            parts.write(documents, groups, fresh)
-            place.put(fresh, _no_parts)
-    return groups
+            found.write(fresh)
+            place.put(fresh, _no_folder)
+    return found.groups
 
 
-def _no_parts(path: Path) -> str:
-    """Why something must not be replaced by a folder of parquet files; "" if it may be."""
+def fit_dask(what: Asked, parts: Partitions) -> OnWorkers:
+    """Cluster partitions, which stay on the workers."""
+    if what.checkpoint is not None:
+        raise InvalidInput(
+            parameter("checkpoint")
+            + " does not work on Dask workers, which keep the labels. Leave it out."
+        )
+    began = time.perf_counter()
+    what.enter("words")
+    vectorizer, notes = parts.vocabulary(what.words)
+    rows, sampled = parts.sample(what.sample, what.key)
+    groups = what.cluster(rows, vectorizer)
+    what.enter("encoding")
+    documents = parts.documents(vectorizer, groups)
+    what.enter("sampling")
+    fitted = spread(documents, groups.model, what.course)
+    stop = None if fitted.run is None else fitted.run.stop
+    found = Fit(fitted.model, parts.labels_of(documents, sampled), fitted.agreement, stop)
+    seconds = time.perf_counter() - began
+    groups = of_all(groups, found, notes, sum(parts.n_rows), seconds)
+    return OnWorkers(groups, parts, documents)
+
+
+def _no_folder(path: Path) -> str:
+    """Why something must not be replaced by a folder of parquet files; "" if it may be.
+
+    Only an empty folder may be: Dask and others give their files the names that we give ours.
+    """
     if path.is_symlink() or not path.is_dir():
         return "it is not a folder"
-    others = [p.name for p in path.iterdir() if not re.fullmatch(r"part-\d+\.parquet", p.name)]
-    return f"it holds other files ({', '.join(sorted(others)[:3])})" if others else ""
+    inside = sorted(entry.name for entry in path.iterdir())
+    return f"the folder is not empty ({', '.join(inside[:3])}); choose a new one" if inside else ""
 
 
 class Partitions:
     """The partitions of a Dask DataFrame, as futures."""
 
-    def __init__(self, frame: Any, text: Any, id: str | None) -> None:
-        self.client = current_client()
-        head = readers.read(frame.head(HEAD, npartitions=-1), text=text, id=id)
-        self.text, self.id, self.head = head.column, head.id_column, head
-        parts = self.client.compute(frame.to_delayed())
-        self.tasks = Tasks(self.client, len(parts))
-        self.parts = self.tasks.each("hold", _parcel, parts)
+    def __init__(self, client: Any, parts: list[Any], head: readers.Rows) -> None:
+        self.client, self.parts, self.head = client, parts, head
+        self.text, self.id = head.column, head.id_column
+        self.tasks = Tasks(client, len(parts))
         self.split: list[Any] = []
         self.n_rows: list[int] = []
-        self.n_missing = 0
+        self.delayed: list[Any] = []  # of a Dask DataFrame, which may have joined partitions
+        self.divisions: Any = None
 
-    def vocabulary(self, tokenizer: Tokenizer) -> Frequencies:
-        """Split all texts, and count in how many each word stands."""
-        self.split = self.tasks.each(
-            "split", _split, self.parts, self.text, self.tasks.told(tokenizer)
-        )
+    @classmethod
+    def of_frame(cls, what: Asked) -> Partitions:
+        """Those of a Dask DataFrame."""
+        client, frame = current_client(), what.data
+        head = readers.read(frame.head(HEAD, npartitions=-1), text=what.text, id=what.id)
+        delayed = frame.to_delayed()
+        parts = Tasks(client, len(delayed)).each("hold", _parcel, client.compute(delayed))
+        made = cls(client, parts, head)
+        made.delayed = delayed
+        made.divisions = frame.divisions if len(frame.divisions) == len(delayed) + 1 else None
+        return made
+
+    @classmethod
+    def of_files(cls, what: Asked, client: Any) -> Partitions:
+        """Stretches of parquet files, read by the workers."""
+        batches = Batches(what.data, what.text, what.id)
+        pieces = batches.pieces(ROWS)
+        head = next(batches.read())
+        head.notes = batches.notes
+        return cls(client, Tasks(client, len(pieces)).each("read", _read, pieces), head)
+
+    def vocabulary(self, words: Words) -> tuple[Vectorizer, list[str]]:
+        """Split all texts, and count in how many each word stands; returns notes for the user, too."""
+        ready, notes = words.ready(self.head.texts)
+        self.split = self.tasks.each("split", _split, self.parts, self.text, self.tasks.told(ready))
         about = gathered(self.client, self.tasks.each("rows", _about, self.split))
-        self.n_rows, self.n_missing = [n for n, _ in about], sum(n for _, n in about)
+        self.n_rows, n_missing = [n for n, _ in about], sum(n for _, n in about)
         if not sum(self.n_rows):
             raise InvalidInput("The table has no rows, so there is nothing to cluster.")
-        found: Frequencies = self.tasks.total(
+        seen: Frequencies = self.tasks.total(
             self.tasks.each("count", _counted, self.split), _merged
         )
-        return found
+        vocabulary, more = seen.vocabulary(words.min_df, words.max_df)
+        notes = [*self.head.notes, *notes, *more]
+        if n_missing:
+            notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
+        return Vectorizer(vocabulary, ready), notes
 
     def sample(self, n_rows: int, key: int) -> tuple[readers.Rows, list[Sampled]]:
         """About so many rows, each chosen by a number at its own address."""
@@ -160,7 +186,10 @@ class Partitions:
         for some in found:
             for name, values in some.columns.items():
                 columns.setdefault(name, []).extend(values)
-        return readers.from_piece(frame_of(columns), self.text, self.id), found
+        rows = readers.from_piece(frame_of(columns), self.text, self.id)
+        rows.notes.clear()
+        rows.n_missing = 0  # said of all rows
+        return rows, found
 
     def documents(self, vectorizer: Vectorizer, groups: Clustering) -> RemoteDocuments:
         """All documents, in the vocabulary, with vectors if the clusters have any."""
@@ -186,15 +215,28 @@ class Partitions:
         lists = (self.parts, documents.docs, documents.labels, documents.probability, paths, told)
         gathered(self.client, documents.tasks.each("write", _written, *lists))
 
-
-def is_dask(data: Any) -> bool:
-    """Whether this is a Dask DataFrame."""
-    return hasattr(data, "to_delayed") and hasattr(data, "npartitions")
+    def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:
+        """The Dask DataFrame with the columns that `cluster` adds; the labels stay on the workers."""
+        told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
+        some = self.head.frame
+        added = added_columns(groups.names, *(np.zeros(len(some), t) for t in "qddd"))
+        meta = self.head.with_columns(added)[:0]
+        lists = [self.delayed, documents.docs, documents.labels, documents.probability]
+        return lazy_frame(_with_columns, lists, told, meta, self.divisions)
 
 
 # ---------------------------------------------------------------- tasks
 def _parcel(frame: Any) -> Parcel:
     return Parcel(frame)
+
+
+def _read(piece: Piece) -> Parcel:
+    try:
+        return Parcel(read_piece(piece))
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"A Dask worker says: {error} All workers need the files, at the same paths."
+        ) from None
 
 
 def _rows(frame: Any, text: Any, id: str | None = None) -> readers.Rows:
@@ -255,9 +297,30 @@ def _of_rows(docs: Parcel, labels: Parcel, rows: npt.NDArray[np.int64]) -> Parce
 def _written(
     part: Parcel, docs: Parcel, labels: Parcel, probability: Parcel, path: str, told: Parcel
 ) -> Parcel:
-    of, text, id = told.content
-    rows = _rows(part.content, text, id)
-    corpus, n_words = docs.content
-    added = of.columns(corpus, labels.content, probability.content, n_words)
-    Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
+    rows, added = _added(part.content, docs, labels, probability, told)
+    try:
+        Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
+    except OSError as error:
+        raise InvalidInput(
+            f"A Dask worker cannot write {path} ({error.strerror}). The output has to be on a disk that"
+            " all workers reach."
+        ) from None
     return Parcel(len(rows))
+
+
+def _with_columns(
+    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, told: Parcel
+) -> Any:
+    rows, added = _added(frame, docs, labels, probability, told)
+    return rows.with_columns(added)
+
+
+def _added(
+    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, told: Parcel
+) -> tuple[readers.Rows, dict[str, Any]]:
+    of, text, id = told.content
+    rows = _rows(frame, text, id)
+    corpus, n_words = docs.content
+    if len(rows) != n_words.size:
+        raise InvalidInput("A partition has changed since it was clustered. Cluster it again.")
+    return rows, of.columns(corpus, labels.content, probability.content, n_words)

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import counts, naming
+from coterie._sentence import Name, Sentence
+from coterie.choosing import AT
 from coterie.clustering import Clustering
 from coterie.counts import Corpus
 from coterie.keeping import Setting
@@ -43,7 +45,7 @@ def of_all(
         labels=fit.labels,
         corpus=_untied(groups.corpus),
         of_sample=True,
-        notes=[*notes, *groups.notes, note],
+        notes=[*notes, *map(_without_at, groups.notes), note],
         agreement=fit.agreement,
         seconds=seconds,
         stop=fit.stop or groups.stop,
@@ -54,6 +56,19 @@ def of_all(
     )
     names = naming.names_of(replace(made, labels=_few_of_each(made.labels, made.corpus)))
     return replace(made, given_names=list(names))
+
+
+def _without_at(note: str) -> str:
+    """The same note, where another number of clusters can only be had by clustering again."""
+    if not isinstance(note, Sentence):
+        return note
+    pieces = [
+        piece._replace(python="n_clusters=n")
+        if isinstance(piece, Name) and piece.python == AT
+        else piece
+        for piece in note.pieces
+    ]
+    return Sentence(*pieces)
 
 
 def _few_of_each(labels: npt.NDArray[np.int64], corpus: Corpus) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import unusual
-from coterie.clustering import ADDED, Clustering
+from coterie.clustering import Clustering, added_columns
 from coterie.counts import Corpus, Counts
 from coterie.model import Model
 
@@ -55,14 +55,13 @@ class RowValues(NamedTuple):
         else:
             score = np.zeros(0)
         per_row = corpus.per_row(own, -1)
-        values = (
+        return added_columns(
+            self.names,
             per_row,
-            [self.names[k] if k >= 0 else "" for k in per_row.tolist()],
             corpus.per_row(probability.astype(np.float64), 0.0),
             corpus.per_row(score, np.nan),
             np.append(self.trust, np.nan)[per_row],
         )
-        return dict(zip(ADDED, values, strict=True))
 
 
 def _measured(

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from coterie import _rng
+from coterie.sample_start import START_SWEEP
 from coterie.text.batches import joined_frames, some_rows
 from coterie.text.readers import Rows
-
-START_SWEEP = 0  # the address of what is drawn here
 
 
 class Sample:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie import _allowed
+from coterie import _allowed, _rng, _system
 from coterie._allowed import whole
 from coterie._sentence import example
+from coterie.backends import threads
+from coterie.clustering import Clustering
 from coterie.errors import InvalidInput
-from coterie.grouping import ALLOWED
+from coterie.grouping import ALLOWED, cluster
+from coterie.large.whole import Course
+from coterie.sampler import Event
 from coterie.text import stopping
 from coterie.text.tokenize import Tokenizer
-from coterie.text.vectorize import about_stop_words
+from coterie.text.vectorize import Vectorizer, about_stop_words
 
 
 class Words(NamedTuple):
@@ -32,13 +38,78 @@ class Words(NamedTuple):
         return ready, notes + about_stop_words(ready, texts, is_auto)
 
 
-def check(settings: dict[str, Any], tokenizer: Any, sample: Any, sweeps: Any) -> None:
-    """Refuse what does not work a shard at a time, before anything is read."""
-    rules = {name: ALLOWED[name] for name in settings if name in ALLOWED}
+class Asked(NamedTuple):
+    """The arguments of `cluster_large`, checked."""
+
+    data: Any
+    out: Any
+    text: Any
+    id: str | None
+    encoding: str | None
+    header: bool | None
+    words: Words
+    sample: int
+    sweeps: int
+    random_state: int
+    n_jobs: int | None
+    checkpoint: Any
+    callbacks: Sequence[Callable[[Event], Any]]
+    enter: Callable[[str], Any]  # called with the name of each stage when it begins
+    settings: dict[str, Any]  # of `cluster`, for the sample
+
+    @property
+    def key(self) -> int:
+        """Of all random numbers."""
+        return _rng.key_from_seed(self.random_state)
+
+    @property
+    def course(self) -> Course:
+        """How to go on from the sample."""
+        own = self.settings
+        return Course(
+            self.sweeps,
+            self.key,
+            not own.get("levels", True) and own.get("n_clusters") is None,
+            threads(self.n_jobs),
+            own.get("max_time"),
+            self.callbacks,
+            None if self.checkpoint is None else Path(self.checkpoint),
+        )
+
+    def cluster(self, rows: Any, vectorizer: Vectorizer) -> Clustering:
+        """Cluster the sample."""
+        self.enter("sample")
+        return cluster(
+            rows,
+            tokenizer=vectorizer,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            **self.settings,
+        )
+
+
+def asked(given: dict[str, Any]) -> Asked:
+    """Put the arguments in order; refuse what does not work a shard at a time, before anything is read."""
+    settings = dict(given)
+    words = Words(*(settings.pop(name) for name in Words._fields))
+    on_stage = settings.pop("on_stage")
+    own = set(Asked._fields) - {"words", "enter", "settings"}
+    mine = {name: settings.pop(name) for name in own}
+    _check({**settings, **mine}, words.tokenizer)
+
+    def enter(stage: str) -> None:
+        _system.release_memory()  # each stage leaves about 100 MB
+        if on_stage is not None:
+            on_stage(stage)
+
+    return Asked(words=words, enter=enter, settings=settings, **mine)
+
+
+def _check(given: dict[str, Any], tokenizer: Any) -> None:
+    rules = {name: ALLOWED[name] for name in given if name in ALLOWED}
     rules |= {"sample": whole(2), "sweeps": whole(0)}
-    values = {**settings, "sample": sample, "sweeps": sweeps}
-    _allowed.check("cluster_large", rules, {name: values[name] for name in rules})
-    if settings.get("outliers") == "own":
+    _allowed.check("cluster_large", rules, {name: given[name] for name in rules})
+    if given.get("outliers") == "own":
         raise InvalidInput(
             example("outliers", "own")
             + " needs all texts at once. Mark them with "

@@ -127,7 +127,7 @@ def _room(folder: Path) -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise InvalidInput(
-            f"The disk of {folder.parent} is full. Clustering in parts keeps the words of all texts, and"
-            " their vectors if there are any, in files beside the output: choose an output on a larger"
+            f"The disk of {folder.parent.parent} is full. Clustering in parts keeps the words of all texts,"
+            " and their vectors if there are any, in files beside the output: choose an output on a larger"
             " disk."
         ) from None

@@ -5,7 +5,7 @@ The table has the file type of what was read; texts from .txt files become csv.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,6 +16,29 @@ from coterie.text import writing
 from coterie.text.readers import Rows
 
 WRITTEN = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "txt": "csv", "parquet": "parquet"}
+GROUP = 50_000  # rows in a row group of a parquet file: some of them are in memory at a time
+
+
+def check_not_input(out: Path, inputs: Iterable[Path]) -> None:
+    """Refuse an output that is one of the inputs, by whatever name, or a folder that contains one."""
+    for path in inputs:
+        if _is_same(out, path):
+            raise InvalidInput(f"{out} is the input file. Choose another output.")
+        if any(_is_same(out, above) for above in (*_folders(path), *_folders(path.resolve()))):
+            raise InvalidInput(
+                f"{out} is a folder that contains the input file {path.name}. Choose another output."
+            )
+
+
+def _folders(path: Path) -> Iterable[Path]:
+    return path.parent.resolve(), *path.parent.resolve().parents
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):
+        return False
 
 
 class TableFile:
@@ -62,7 +85,7 @@ class TableFile:
         import polars as pl
 
         try:
-            pl.scan_parquet(self._parts, glob=False).sink_parquet(self.path)
+            pl.scan_parquet(self._parts, glob=False).sink_parquet(self.path, row_group_size=GROUP)
         except pl.exceptions.PolarsError as error:
             reason = " ".join(str(error).split())[:200]
             raise InvalidInput(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
@@ -24,6 +24,24 @@ ROWS = 50_000  # in a batch, at most
 STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
 
 
+class Piece(NamedTuple):
+    """A stretch of a parquet file."""
+
+    path: str
+    first: int
+    n_rows: int
+
+
+def read_piece(piece: Piece) -> Any:
+    """A stretch of a parquet file as a DataFrame."""
+    import polars as pl
+
+    path = Path(piece.path)
+    with errors_as_sentences(path.name):
+        _parquet.row_groups(path)  # a missing or damaged file is one sentence
+        return pl.scan_parquet(path, glob=False).slice(piece.first, piece.n_rows).collect()
+
+
 class Batches:
     """Files that are read batch by batch."""
 
@@ -35,7 +53,7 @@ class Batches:
         encoding: str | None = None,
         header: bool | None = None,
     ) -> None:
-        self.files = _paths(data)
+        self.files = files_of(data)
         self.kind = _kind(self.files)
         self.asked_encoding, self.encoding, self.header = encoding, encoding, header
         self.separator: str | None = None
@@ -67,6 +85,18 @@ class Batches:
                         )
                         rows.dialect = self.dialect
                         yield rows
+
+    def pieces(self, n_rows: int) -> list[Piece]:
+        """Stretches of parquet files, of about so many rows, that `read_piece` reads anywhere."""
+        if self.kind != "parquet":
+            raise InvalidInput(
+                f"{self.files[0].name} cannot be cut into pieces: only parquet files can."
+            )
+        return [
+            Piece(os.path.abspath(path), *some)
+            for path in self.files
+            for some in _pieces.groups_together(_parquet.row_groups(path), n_rows, path.name)
+        ]
 
     def _frames(self, path: Path, slim: bool) -> Iterator[tuple[Any, Any]]:
         if self.kind == "parquet":
@@ -215,7 +245,7 @@ def too_large_for_memory(data: Any) -> bool:
     from coterie.text._bounded_read import most_bytes
 
     try:
-        files = _paths(data)
+        files = files_of(data)
         kind = _kind(files)
         need = sum(path.stat().st_size for path in files) / most_bytes()
         if kind == "parquet":
@@ -226,18 +256,37 @@ def too_large_for_memory(data: Any) -> bool:
     return need > 1.0
 
 
-def _paths(data: Any) -> list[Path]:
+def files_of(data: Any) -> list[Path]:
+    """The files that are meant, in order; an error if these are no files."""
     several = _several.paths(data)
     if several:
         return several
+    if isinstance(data, list | tuple) and data and all(map(_is_file, data)):
+        return [Path(path) for path in data]
     if not isinstance(data, str | os.PathLike) or data == "-":
         raise InvalidInput(
             "Only files can be read in batches: pass a path, a pattern or a list of paths, not"
-            f" {'standard input' if data == '-' else type(data).__name__}."
+            f" {_described(data)}"
         )
     if not Path(data).exists():
         raise InvalidInput(f"There is no file {os.fspath(data)!r}.")
     return [Path(data)]
+
+
+def _is_file(path: Any) -> bool:
+    return isinstance(path, str | os.PathLike) and os.path.isfile(path)
+
+
+def _described(data: Any) -> str:
+    """What was passed instead of files, and what takes it."""
+    if isinstance(data, str):
+        return "standard input."
+    if isinstance(data, list | tuple) and any(map(_is_file, data)):
+        return "paths and other things."
+    return (
+        f"a {type(data).__name__}. Texts and tables that are in memory are clustered by"
+        " coterie.cluster()."
+    )
 
 
 def _kind(files: list[Path]) -> str:

@@ -207,6 +207,11 @@ def _from_list(data: Any) -> Rows:
     return Rows(texts, "text", n_missing, None, [], frame)
 
 
+def is_dask(data: Any) -> bool:
+    """Whether this is a Dask DataFrame or Series."""
+    return all(hasattr(data, name) for name in ("to_delayed", "npartitions", "head"))
+
+
 def from_piece(frame: Any, text: Any, id: str | None, source: Any = None) -> Rows:
     """The rows of a piece of a larger table; the text column is guessed if it is not given."""
     return _from_frame(frame, text, id, [], source)
