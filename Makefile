@@ -22,7 +22,7 @@ KERNEL_TESTS := $(addprefix tests/test_, exact_posterior.py oracle.py blocked.py
 # Seeds that `make test-seeds` uses instead of those in the tests.
 SEEDS ?= $(shell seq 1 50)
 
-.PHONY: help install check fix test test-bench test-bounds test-lowest test-seeds fuzz bench demo docs build clean
+.PHONY: help install check fix test test-bench test-bounds test-cuda test-dask test-lowest test-seeds fuzz bench demo docs screenshots outputs build clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -40,13 +40,20 @@ fix: $(DEV) ## format, and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 
 test: $(DEV) ## run the tests, a process per core (ARGS="-k name" for some of them)
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-bench: $(DEV) ## run the tests of the benchmarks (about a minute)
 	$(BIN)/python -m pytest -n auto --dist loadfile benchmarks/tests $(ARGS)
 
 test-bounds: $(DEV) ## run the kernels' tests with every array index checked (about 20 minutes)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-bounds" $(BIN)/python -m pytest $(KERNEL_TESTS) $(ARGS)
+
+# In the environment at hand, not in .venv: CuPy must match the driver, so nothing is installed.
+test-cuda: ## run the tests that need an NVIDIA GPU, with the python at hand
+	PYTHONPATH=src $(PYTHON) -m pytest tests/cuda $(ARGS)
+
+test-dask: $(DEV) ## run the tests that start and kill Dask workers (about two minutes)
+	COTERIE_TEST_DASK=1 $(BIN)/python -m pytest tests/test_dask.py tests/test_dask_large.py $(ARGS)
 
 # Old and new packages warn about each other's deprecations; our own show up with new versions.
 test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.toml allows
@@ -74,6 +81,12 @@ docs: $(DOCS) ## build the documentation in site/ (static pages that work offlin
 	rm -rf site
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --fresh-env -d .cache/docs docs site
 	$(BIN)/python tools/check_site.py site
+
+screenshots: $(DEV) ## make the pictures of the documentation (needs chromium and chromedriver)
+	$(BIN)/python tools/screenshots.py
+
+outputs: $(DEV) ## write what the code of the tutorials prints below it
+	$(BIN)/python tools/outputs.py
 
 build: $(DEV) ## build wheel and sdist in dist/, then test the wheel in an empty environment
 	rm -rf dist

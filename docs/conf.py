@@ -18,6 +18,7 @@ napoleon_use_rtype = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 add_module_names = False
+highlight_language = "none"  # blocks without a language hold outputs
 
 html_theme = "furo"
 html_title = f"coterie {__version__}"

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import logging
 import os
 import random
 import shutil
@@ -12,7 +13,11 @@ from typing import Any
 
 import pytest
 from chance import OFFSET, moved
-from hypothesis import is_hypothesis_test, settings
+
+try:
+    from hypothesis import is_hypothesis_test, settings
+except ImportError:  # a machine with a GPU that has only what tests/cuda needs
+    settings = None
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,22 +31,53 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A first call compiles for seconds, so a time limit per example would only measure that. The same
 # examples every time: a run is green or red for what it tests. COTERIE_TEST_SEED names other ones.
-settings.register_profile("coterie", deadline=None, derandomize=True)
-settings.register_profile("other seeds", deadline=None, database=None)
-settings.load_profile("other seeds" if OFFSET else "coterie")
+if settings is not None:
+    settings.register_profile("coterie", deadline=None, derandomize=True)
+    settings.register_profile("other seeds", deadline=None, database=None)
+    settings.load_profile("other seeds" if OFFSET else "coterie")
+
+
+@pytest.fixture(autouse=True)
+def records_are_heard() -> Iterator[None]:
+    """A quiet command sets the level of coterie's records; the next test hears them again."""
+    yield
+    logging.getLogger("coterie").setLevel(logging.NOTSET)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Other examples for hypothesis, but the same ones for the same COTERIE_TEST_SEED."""
-    if OFFSET and config.option.hypothesis_seed is None:
+    if OFFSET and settings is not None and config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(moved(0))
 
 
+# These take longest, so they begin first: at the end no process waits long for another.
+LONG = (
+    *("environments", "package", "oracle", "metropolis", "trust", "splitting", "cli_streams"),
+    *(
+        "forged",
+        "bad_input",
+        "docs",
+        "kernel_cache",
+        "levels",
+        "checkpoint",
+        "cli",
+        "report_opened",
+    ),
+    *("uncollapsed", "examples", "large", "dask_large", "dask", "report", "hostile", "located"),
+)
+
+
+def _rank(item: pytest.Item) -> int:
+    name = item.path.stem.removeprefix("test_")
+    return LONG.index(name) if name in LONG else len(LONG)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make test-seeds` runs: whatever COTERIE_TEST_SEED changes."""
+    """Begin with what takes longest, and mark what `make test-seeds` runs: what a seed changes."""
+    items.sort(key=_rank)
     for item in items:
-        drawn = is_hypothesis_test(getattr(item, "obj", None))
+        drawn = settings is not None and is_hypothesis_test(getattr(item, "obj", None))
         if drawn or "any_seed" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.chance)
 

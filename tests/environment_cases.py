@@ -7,6 +7,7 @@ processor may round otherwise.
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,11 @@ def fitted(model: Any, docs: Any) -> dict[str, Any]:
     return outcome(labels, model.predict_proba(docs), model.trace_["log_likelihood"])
 
 
-def outcomes() -> dict[str, Any]:
-    found = {name: fitted(model, DOCS) for name, model in models().items()}
+def outcomes(names: Sequence[str] = ()) -> dict[str, Any]:
+    """What all models and `cluster()` give, or only these."""
+    found = {n: fitted(model, DOCS) for n, model in models().items() if not names or n in names}
+    if names:
+        return found
     groups = coterie.cluster(TEXTS, n_jobs=2)
     labels = np.concatenate([groups.labels, groups.predict(TEXTS)])
     return found | {"cluster()": outcome(labels, groups.probability, groups.outlier_score)}
@@ -71,4 +75,4 @@ def small_outcomes() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    json.dump(small_outcomes() if "small" in sys.argv else outcomes(), sys.stdout)
+    json.dump(small_outcomes() if "small" in sys.argv else outcomes(sys.argv[1:]), sys.stdout)

@@ -227,7 +227,7 @@ PARAMETERS = [
     ("max_time", [0, -1, "x", NAN]),
     ("n_jobs", [0, -2, 1.5, "x"]),
     ("sampler", ["x", None]),
-    ("backend", ["x", "cuda", None]),
+    ("backend", ["x", "gpu", None]),
     ("burstiness", [1, "yes", None]),
     ("tie_duplicates", [1, "yes", None]),
     ("checkpoint_every", [0, 1.5, None]),
@@ -288,7 +288,8 @@ class TestParameters:
     def test_init_random_needs_a_cap(self) -> None:
         message = sentence(lambda: GSDPMM(init="random").fit(TEXTS))
         assert (
-            "init of GSDPMM must be one of 'auto', 'one', 'online', 'anchored', 'seeds'" in message
+            "init of GSDPMM must be one of 'auto', 'one', 'online', 'sample', 'anchored', 'seeds'"
+            in message
         )
 
     def test_init_online_needs_alpha(self) -> None:

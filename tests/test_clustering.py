@@ -40,7 +40,7 @@ NEW = [
     "",
     "bug bug bug bug",
 ]
-ADDED = ["cluster", "probability", "outlier_score"]
+ADDED = ["cluster", "name", "probability", "outlier_score", "trust"]
 SOURCES = Path(coterie.__file__).parent
 
 
@@ -76,7 +76,7 @@ def muddle() -> Clustering:
         " ".join(draw.choices(words, k=2) + draw.sample(SUBJECTS[i % 3].split(), 3))
         for i in range(150)
     ]
-    return coterie.cluster(texts, n_clusters=12)
+    return coterie.cluster(texts, max_clusters=12, levels=False)
 
 
 def refused(call: Callable[[], Any], *parts: str, error: type[Exception] = InvalidInput) -> str:
@@ -113,7 +113,7 @@ def same(one: Clustering, other: Clustering) -> None:
 def test_a_list_gives_a_polars_table(groups: Clustering) -> None:
     assert isinstance(groups.table, pl.DataFrame)
     assert groups.table.columns == ["text", *ADDED]
-    assert groups.table.dtypes == [pl.String, pl.Int64, pl.Float64, pl.Float64]
+    assert groups.table.dtypes == [pl.String, pl.Int64, pl.String, *[pl.Float64] * 3]
     assert groups.table["text"].to_list() == TEXTS
     assert groups.table["cluster"].to_list() == groups.labels.tolist()
 
@@ -150,7 +150,7 @@ def test_a_pandas_series_keeps_its_index_and_name() -> None:
 def test_polars_stays_polars(make: Any) -> None:
     table = coterie.cluster(make({"body": TEXTS, "n": range(60)}), text="body").table
     assert isinstance(table, pl.DataFrame)
-    assert table.columns[-3:] == ADDED
+    assert table.columns[-5:] == ADDED
     assert table["body"].to_list() == TEXTS
 
 
@@ -200,6 +200,7 @@ def test_the_clusters_table(mixed: Clustering) -> None:
         "share",
         "words",
         "coherence",
+        "trust",
         "examples",
     ]
     assert clusters["cluster"].to_list() == list(range(mixed.n_clusters))
@@ -209,7 +210,9 @@ def test_the_clusters_table(mixed: Clustering) -> None:
     assert clusters["words"].list.len().is_between(1, 10).all()
     assert clusters["examples"].list.len().to_list() == [3, 3, 3]
     for row in clusters.iter_rows(named=True):
-        assert row["name"].split(" · ") == [w for w in row["words"] if w in " ".join(SUBJECTS)][:3]
+        of_cluster = mixed.table.filter(mixed.table["cluster"] == row["cluster"])["text"]
+        assert of_cluster.str.contains(rf"\b{row['name']}\b").any()
+        assert row["name"].split(" ")[0] in " ".join(SUBJECTS)
         for example in row["examples"]:
             assert mixed.predict([example]) == [row["cluster"]]
 
@@ -250,7 +253,8 @@ def test_names_are_unique_and_hold_no_stop_words(muddle: Clustering) -> None:
         assert len(set(found.names)) == found.n_clusters
         assert all(found.names)
         for name in found.names:
-            assert not {"the", "and", "with", "of"} & set(name.split(" · "))
+            words = name.split(" ")
+            assert not {"the", "and", "with", "of"} & {words[0], words[-1]}
 
 
 def test_names_are_unique_even_where_the_words_are_the_same() -> None:
@@ -265,12 +269,13 @@ def test_names_are_unique_even_where_the_words_are_the_same() -> None:
 def test_names_hold_no_stop_words_in_capitals_either() -> None:
     capitals = [text.title() for text in TEXTS]
     found = coterie.cluster(capitals, tokenizer=Tokenizer(language="en", lowercase=False))
-    assert not {"The", "And", "With", "Of"} & {w for name in found.names for w in name.split(" · ")}
+    ends = {name.split(" ")[i] for name in found.names for i in (0, -1)}
+    assert not {"The", "And", "With", "Of"} & ends
 
 
 def test_a_cluster_of_stop_words_alone_still_has_a_name() -> None:
     found = coterie.cluster(["the and of"] * 3, language="en")
-    assert set(found.names[0].split(" · ")) == {"the", "and", "of"}
+    assert found.names == ["the and of"]
 
 
 def test_coherence_is_a_number_or_not_known(mixed: Clustering) -> None:
@@ -293,7 +298,7 @@ def test_the_share_that_agrees_is_reported(
 ) -> None:
     monkeypatch.setattr(fitting, "PASSES", 0)  # nothing is settled
     texts = [*muddle.rows.texts, *["bread bike"] * 30]
-    raw = coterie.cluster(texts, n_clusters=12, n_sweeps=1)
+    raw = coterie.cluster(texts, max_clusters=12, n_sweeps=1, levels=False)
     assert raw.agreement == pytest.approx((raw.predict(texts) == raw.labels).mean())
     assert raw.agreement < 1
 
@@ -413,17 +418,15 @@ def test_the_summary_says_what_was_chosen_and_how_to_get_fewer_or_more(mixed: Cl
     assert "69 texts in 3 clusters" in said
     for chosen in ("64", "alpha", "beta", "0.1", "sweeps", str(len(mixed.trace))):  # 64: the cap
         assert chosen in said
-    assert re.search("[Ff]ewer.* larger beta", said)
-    assert re.search("[Mm]ore.* smaller beta", said)
+    assert "For fewer or more clusters, use at(n)" in said
     assert "English" in said
     assert repr(mixed) == "Clustering(69 texts, 3 clusters)"
 
 
 def test_the_settings_say_why() -> None:
-    asked = coterie.cluster(TEXTS, n_clusters=7, alpha=0.5, beta=0.2, n_sweeps=2, random_state=9)
+    asked = coterie.cluster(TEXTS, max_clusters=7, alpha=0.5, beta=0.2, n_sweeps=2, random_state=9)
     values = {setting.name: (setting.value, setting.why) for setting in asked.settings}
     assert values["maximum clusters"][0] == "7"
-    assert "as asked" in values["maximum clusters"][1]
     assert (values["alpha"][0], values["beta"][0], values["seed"][0]) == ("0.5", "0.2", "9")
     assert values["sweeps"][0] == "2"
     assert "as many as allowed" in values["sweeps"][1]
@@ -437,8 +440,8 @@ def test_a_run_cut_short_does_not_claim_to_have_settled() -> None:
 
 
 def test_it_says_when_the_cap_was_reached(groups: Clustering) -> None:
-    assert "raise n_clusters" in coterie.cluster(TEXTS, n_clusters=2).summary()
-    assert "raise n_clusters" not in groups.summary()
+    assert "raise max_clusters" in coterie.cluster(TEXTS, max_clusters=2).summary()
+    assert "raise max_clusters" not in groups.summary()
 
 
 def test_callbacks_are_called_after_every_sweep() -> None:
@@ -457,7 +460,7 @@ def test_the_same_seed_gives_the_same_clusters(any_seed: int) -> None:
 def test_threads_and_kinds_of_data_change_nothing(muddle: Clustering) -> None:
     texts = muddle.rows.texts
     for data in (tuple(texts), pd.Series(texts), np.array(texts, dtype=object)):
-        again = coterie.cluster(data, n_clusters=12, n_jobs=2)
+        again = coterie.cluster(data, max_clusters=12, n_jobs=2, levels=False)
         np.testing.assert_array_equal(again.labels, muddle.labels)
         np.testing.assert_array_equal(again.probability, muddle.probability)
 

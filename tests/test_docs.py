@@ -1,11 +1,13 @@
 """README and docs tell the truth: their code runs, their commands and the files they link to exist."""
 
+import importlib.util
 import os
 import re
 import shlex
 import subprocess
 import sys
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ import coterie
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials"]
 HAS_REPORT = find_spec("coterie.report.data") is not None
 HAS_CLI = find_spec("coterie.cli") is not None
 RUN = "import sys; from coterie.cli import main; sys.exit(main())"
@@ -35,7 +37,9 @@ def shell_lines() -> list[str]:
     )
 
 
-@EVERY_PAGE
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if p not in TUTORIALS], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block runs, in the page's order and in one namespace, in an empty folder."""
     monkeypatch.chdir(tmp_path)
@@ -48,6 +52,27 @@ def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         exec(compile("\n" * line + code, str(page), "exec"), namespace)
     if left_out:
         pytest.skip(f"coterie.report.data is not there: blocks at lines {left_out} did not run")
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorials(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They run, and what is shown below their code is what it prints."""
+    monkeypatch.chdir(tmp_path)
+    spec = importlib.util.spec_from_file_location("outputs", ROOT / "tools" / "outputs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    outputs = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(outputs)
+    text = outputs.updated(page)
+    if as_tested():
+        assert text == page.read_text(encoding="utf-8"), "make outputs brings it up to date"
+
+
+def as_tested() -> bool:
+    """Whether results may be compared to the letter: on Linux, with the versions of constraints.txt."""
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8").lower().split()
+    names = ("numpy", "scipy", "numba", "polars", "scikit-learn", "wordllama")
+    return sys.platform == "linux" and all(f"{name}=={version(name)}" in pinned for name in names)
 
 
 def test_each_seed_of_the_readme_finds_texts(

@@ -114,13 +114,16 @@ def test_another_way_of_numpy_to_calculate(here: dict[str, Any], tmp_path: Path)
 
 @pytest.mark.slow
 def test_kernels_for_any_processor(tmp_path: Path) -> None:
-    """numba compiles for the oldest processor of this kind, not for the one that is there."""
+    """numba compiles for the oldest processor of this kind, not for the one that is there.
+
+    Compiling takes longest, so only the default sampler is tried.
+    """
     generic = {
         "NUMBA_CPU_NAME": "generic",
         "NUMBA_CPU_FEATURES": "",
         "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"] + "-generic",
     }
-    assert labels(made_in(generic, tmp_path)) == GOLDEN
+    assert labels(made_in(generic, tmp_path, "gibbs")) == {"gibbs": GOLDEN["gibbs"]}
 
 
 def test_kernels_as_plain_python(tmp_path: Path) -> None:

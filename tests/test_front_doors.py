@@ -101,7 +101,7 @@ def test_a_random_state_of_the_model_counts() -> None:
 
 @pytest.mark.parametrize("sampler", ["gibbs", "blocked", "metropolis", "uncollapsed", "em"])
 def test_every_sampler(sampler: str) -> None:
-    groups = coterie.cluster(TEXTS, n_clusters=30, sampler=sampler, n_sweeps=6)
+    groups = coterie.cluster(TEXTS, max_clusters=30, sampler=sampler, n_sweeps=6)
     assert {record.sampler for record in groups.trace} <= {sampler, "gibbs"}
 
 

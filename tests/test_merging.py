@@ -40,19 +40,21 @@ def test_gains_are_the_change_of_the_joint(
     urn = URNS[name]
     now = begun(urn)
     slots = now.open_slots[urn.seeds.weight.size :]
-    pairs = merging._Pairs(COUNTS, urn, from_assignment(COUNTS, urn, now), slots)
+    pairs = merging._Pairs(urn, from_assignment(COUNTS, urn, now), slots)
     z = now.labels.astype(np.int64)
-    for _ in range(3):
+    while pairs.open.sum() > 1:
         joint = reference.log_joint(COUNTS, urn, z)
-        groups = np.unique(pairs.group)
+        groups = np.flatnonzero(pairs.open)
+        best = -np.inf
         for a, i in enumerate(groups):
             for j in groups[a + 1 :]:
                 merged = np.where(z == slots[j], slots[i], z)
                 gain = reference.log_joint(COUNTS, urn, merged) - joint
                 assert pairs.gain[i, j] == pytest.approx(gain, abs=1e-8)
-        if not pairs.join_best():
-            break
-        z = slots[pairs.group][np.searchsorted(slots, now.labels)]
+                best = max(best, gain)
+        kept, gone, gained = pairs.join_best()
+        assert gained == pytest.approx(best, abs=1e-8)
+        z = np.where(z == slots[gone], slots[kept], z)
 
 
 @pytest.mark.parametrize("name", URNS)

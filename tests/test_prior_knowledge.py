@@ -426,7 +426,7 @@ def test_fit_takes_a_file_of_seeds_and_an_earlier_run(
     [
         (["--seeds", "nowhere.yaml"], "nowhere.yaml"),
         (["--seeds", "topics.yaml", "--seed-weight", "0"], "alpha0"),
-        (["--seeds", "topics.yaml", "--n-clusters", "1"], "--n-clusters is 1"),
+        (["--seeds", "topics.yaml", "--clusters", "1"], "--clusters is 1"),
         (["--seeds", "."], "holds no model"),
     ],
 )

@@ -292,8 +292,8 @@ def test_other_wrong_things(tmp_path):
     assert "is empty" in refused(put(tmp_path / "x.csv", "  \n"))
     assert "no rows" in refused(put(tmp_path / "x.csv", "id,text\n"))
     assert "no rows" in refused(pl.DataFrame({"text": []}))
-    assert "cannot read .xlsx files (x.xlsx). Supported: .csv" in refused(
-        put(tmp_path / "x.xlsx", "PK")
+    assert "cannot read .docx files (x.docx). Supported: .csv" in refused(
+        put(tmp_path / "x.docx", "PK")
     )
     assert "files without an extension (x)" in refused(put(tmp_path / "x", "words"))
     assert "not a readable parquet" in refused(put(tmp_path / "x.parquet", "PAR1 no"))

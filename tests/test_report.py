@@ -332,7 +332,7 @@ def test_hostile_page_runs_nothing_of_its_texts(hostile_page: Any) -> None:
 def test_built_cards_look_like_rendered_ones(hostile_page: Any) -> None:
     """The script's cards have the same markup as jinja2's, apart from what they hold."""
     script = """
-      const kind = (e) => (e.getAttribute('class') ?? '').replace(/[tm]\\d/g, '');
+      const kind = (e) => (e.getAttribute('class') ?? '').replace(/[tm]\\d| doubtful/g, '');
       const shape = (e) => [e.tagName, kind(e), e.dataset.slot ?? '',
         e.dataset.slot === 'text' ? '' : [...e.children].map(shape)];
       document.querySelector('#more').click();

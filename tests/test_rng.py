@@ -143,7 +143,7 @@ def test_no_two_uses_share_an_address(draws):
 
 def test_every_number_is_drawn_at_a_registered_address():
     """In the sources: the last argument of `uniform` begins with a name that `_rng.py` gives."""
-    names = {name for name in vars(_rng) if name.startswith(("DRAW_", "STEP_"))}
+    names = {name for name in vars(_rng) if name.startswith(("DRAW_", "STEP_", "SPLIT_"))}
     found = set()
     for path in sorted(Path(_rng.__file__).parent.rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -100,7 +100,8 @@ class TestErrors:
 
     def test_every_kind_is_documented(self) -> None:
         documented = set(re.findall(r"^(\w+)  +\S", errors.__doc__ or "", re.MULTILINE))
-        used = {cls.usual_kind for cls in (InvalidInput, Unsupported, ModelFileError)}
+        kinds = (InvalidInput, errors.UnknownParameter, Unsupported, ModelFileError)
+        used = {cls.usual_kind for cls in kinds}
         for path in PACKAGE.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
@@ -123,6 +124,7 @@ WRONG = {
     "seeds": ("missing.yaml", "invalid"),
     "seed_weight": (2.0, "invalid"),
     "n_clusters": (0, "not_allowed"),
+    "max_clusters": (0, "not_allowed"),
     "alpha": (-1.0, "not_allowed"),
     "beta": (0.0, "not_allowed"),
     "n_sweeps": (0, "not_allowed"),
@@ -180,10 +182,11 @@ def test_every_option_of_a_parameter_is_there() -> None:
         if isinstance(option, str)
     }
     flags = {flag.replace("_", "-") for flag in flags}
-    parameters = inspect.signature(coterie.cluster).parameters
+    takes = (coterie.cluster, coterie.Clustering.report)
+    parameters = {name for of in takes for name in inspect.signature(of).parameters}
     for name, (option, _) in words._OPTIONS.items():
         if not name.endswith("()"):
-            assert name in parameters
+            assert name in parameters or hasattr(coterie.Clustering, name)
             assert option in flags
 
 
@@ -197,7 +200,7 @@ USERS = [
     "seeds of cluster",
     "leave encoding out",
     "encoding is 'x'",
-    "raise n_clusters",
+    "raise max_clusters",
     "pass seeds= too",
     "(id=...)",
 ]
@@ -236,20 +239,20 @@ class TestUsersWordsStay:
 
 def test_notes_are_in_the_words_of_their_reader_even_when_saved(cli: Any) -> None:  # noqa: F811
     Path("t.txt").write_text("\n".join(TEXTS))
-    said = cli("fit", "t.txt", "--n-clusters", "2", *FAST, "--json")
+    said = cli("fit", "t.txt", "--max-clusters", "2", *FAST, "--json")
     assert said.code == 0, said.err
     wanted = [note for note in json.loads(said.out)["notes"] if "in use" in note]
-    assert wanted[0].endswith("raise --n-clusters.")
+    assert wanted[0].endswith("raise --max-clusters.")
     assert wanted[0] in json.loads(cli("info", "t.coterie", "--json").out)["notes"]
     opened = coterie.load("t.coterie")
-    assert any(note.endswith("raise n_clusters.") for note in opened.notes)
-    assert "raise n_clusters." in opened.summary()
+    assert any(note.endswith("raise max_clusters.") for note in opened.notes)
+    assert "raise max_clusters." in opened.summary()
     opened.save("again")
     assert wanted[0] in json.loads(cli("info", "again", "--json").out)["notes"]
 
 
 def test_a_damaged_note_is_a_damaged_model(tmp_path: Path) -> None:
-    coterie.cluster(TEXTS, n_clusters=2).save(tmp_path / "m")
+    coterie.cluster(TEXTS, max_clusters=2).save(tmp_path / "m")
     path = tmp_path / "m" / "config.json"
     config = json.loads(path.read_text())
     config["fitted"]["notes"] = [{"a": 1}]

@@ -1,4 +1,4 @@
-"""What coterie itself costs and finds: speed, memory, scale, threads, quality, mixing, outliers.
+"""What coterie itself costs and finds: speed, memory, scale, threads, quality, mixing, moves, outliers.
 
 Each module has `run`, `table` and `claims`; `page.md` says how each is measured."""
 
@@ -7,15 +7,22 @@ from __future__ import annotations
 from types import ModuleType
 
 from . import (
+    alphas,
     flat,
     front_door,
     kmeans,
+    level_times,
+    levels,
     memory,
     mixing,
+    moves,
     outliers,
+    pages,
     quality,
     scale,
+    shards,
     speed,
+    tables,
     threads,
     vectors,
 )
@@ -24,11 +31,18 @@ _modules = (
     speed,
     memory,
     scale,
+    shards,
     quality,
     mixing,
     outliers,
+    alphas,
     front_door,
+    pages,
+    tables,
     vectors,
+    levels,
+    level_times,
+    moves,
     threads,
     flat,
     kmeans,

@@ -8,6 +8,7 @@ then read, or refused in a sentence.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import random
@@ -83,13 +84,23 @@ def _csv_trip(draw: random.Random, folder: Path) -> tuple[str, str] | None:
         return "refused", f"{error} {content!r}"
     out = folder / f"out.{ending}"
     _write(rows, path, out)
-    with open(out, newline="", encoding="utf-8") as file:
-        found = list(csv.reader(file, delimiter="\t" if ending == "tsv" else ","))
+    found = _csv_back(out, rows, ending)
     wanted = [row + more for row, more in zip(expected, _ours(len(rows)), strict=False)]
     found = [row[: len(table[0])] + _numbers(row[len(table[0]) :]) for row in found]
     if found != wanted or len(rows) != len(table) - 1:
         return "changed", f"{content!r} -> {out.read_bytes()!r}"
     return None
+
+
+def _csv_back(out: Path, rows: readers.Rows, ending: str) -> list[list[str]]:
+    """The cells of a file that was written as the one that was read."""
+    how = rows.dialect
+    text = out.read_bytes()[len(how.mark) :].decode(how.encoding)
+    between = "\t" if ending == "tsv" else how.separator.replace("\t", ",")
+    found = list(csv.reader(io.StringIO(text, newline=""), delimiter=between))
+    if how.decimal_comma and between != ",":
+        return [row[:-3] + [cell.replace(",", ".") for cell in row[-3:]] for row in found]
+    return found
 
 
 # ---------------------------------------------------------------- JSON there and back

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coterie.clustering import Clustering
     from coterie.estimators import GPUDMM, GSDMM, GSDPMM, TSDPMM, XDMM
     from coterie.grouping import cluster
+    from coterie.large import cluster_large
     from coterie.loading import load
     from coterie.seeds import Seeds
     from coterie.text.tokenize import Tokenizer
@@ -35,8 +36,10 @@ _WHERE = {
     "Clustering": "coterie.clustering",
     "Tokenizer": "coterie.text.tokenize",
     "cluster": "coterie.grouping",
+    "cluster_large": "coterie.large",
     "load": "coterie.loading",
     "word_beta": "coterie.urns",
+    "datasets": "coterie",
     "errors": "coterie",
     "metrics": "coterie",
 }
@@ -53,6 +56,8 @@ __all__ = [
     "Tokenizer",
     "__version__",
     "cluster",
+    "cluster_large",
+    "datasets",
     "errors",
     "load",
     "metrics",

@@ -108,6 +108,11 @@ def path(v: Any) -> str | None:
     return None if isinstance(v, str | os.PathLike) else "a path"
 
 
+def name(v: Any) -> str | None:
+    """A text, such as the name of a sheet."""
+    return None if isinstance(v, str) and v else "a name"
+
+
 def seed(v: Any) -> str | None:
     """A whole number, or a NumPy generator."""
     if isinstance(v, np.random.Generator | np.random.RandomState) or whole(0)(v) is None:

@@ -132,8 +132,11 @@ def read_model(
     return model
 
 
-def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
-    """Labels and scores of the training rows; sizes and word counts must match the labels."""
+def read_rows(path: Path, arrays: Arrays, model: Model, sampled: bool = False) -> Arrays:
+    """Labels and scores of the training rows; sizes and word counts must match the labels.
+
+    If the rows are a sample of the training rows, there must be enough documents and words for them.
+    """
     per_row = {name: arrays.get(name, np.zeros((0, 0))) for name in _PER_ROW}
     labels, length = per_row["labels"], per_row["length"]
     ok = (
@@ -161,11 +164,29 @@ def read_rows(path: Path, arrays: Arrays, model: Model) -> Arrays:
         words[model.seeds.cluster] += given
     frozen = model.frozen
     few = (size > frozen.size).any() or (words > frozen.total).any()
-    other = exact and (size != frozen.size).any()
-    other |= exact and not model.urn.relations.promotion and (words != frozen.total).any()
+    all_there = exact and not sampled
+    other = all_there and (size != frozen.size).any()
+    other |= all_there and not model.urn.relations.promotion and (words != frozen.total).any()
     if few or other:
         raise damaged(path, "its sizes and counts do not match its labels")
-    return {**per_row, **({"weight": weight} if exact else {})}
+    return {
+        **per_row,
+        **({"weight": weight} if exact else {}),
+        **_of_levels(path, arrays, labels),
+    }
+
+
+def _of_levels(path: Path, arrays: Arrays, labels: npt.NDArray[np.int64]) -> Arrays:
+    """The clusters before any cut, and the trust in each row; earlier versions saved neither."""
+    kept: Arrays = {name: arrays[name] for name in ("finest", "trust") if name in arrays}
+    kinds = {"finest": np.int64, "trust": np.float64}
+    ok = all(a.dtype == kinds[name] and a.shape == labels.shape for name, a in kept.items())
+    if ok and "finest" in kept:
+        finest = kept["finest"]
+        ok = _within(finest, -1, labels.size + 1) and bool(((finest < 0) == (labels < 0)).all())
+    if not ok:
+        raise damaged(path, "its levels do not match its labels")
+    return kept
 
 
 def _urn(path: Path, saved: dict[str, Any], beta: npt.NDArray[np.float64], n_clusters: int) -> Urn:
@@ -357,7 +378,12 @@ def _stored_vectors(counts: Counts) -> Arrays:
 
 
 def read_corpus(
-    path: Path, arrays: Arrays, model: Model, per_row: Arrays, promoting: Any = None
+    path: Path,
+    arrays: Arrays,
+    model: Model,
+    per_row: Arrays,
+    promoting: Any = None,
+    sampled: bool = False,
 ) -> Corpus | None:
     """The training documents, if they were saved; their words must match the counts of the model."""
     if "doc_ptr" not in arrays:
@@ -395,9 +421,30 @@ def read_corpus(
             raise damaged(path, "its documents have no vectors")
         vectors = (stored * np.float32(STEP)).astype(np.float32)
         corpus = corpus._replace(counts=corpus.counts._replace(vectors=vectors))
-    if not _makes(model, corpus, per_row, promoting):
+    fits = _is_part if sampled else _makes
+    if not fits(model, corpus, per_row, promoting):
         raise damaged(path, "its counts do not match its documents")
     return corpus
+
+
+def _is_part(model: Model, corpus: Corpus, per_row: Arrays, promoting: Any) -> bool:
+    """Whether the labelled documents may be some of those that the model was counted from."""
+    counts, labels = corpus.counts, corpus.per_document(per_row["labels"])
+    same_rows = (
+        np.array_equal(corpus.per_row(labels, -1), per_row["labels"])
+        and np.array_equal(corpus.per_row(counts.length, 0), per_row["length"])
+        and promoting is None
+        and not model.urn.relations.promotion
+    )
+    if not same_rows:
+        return False
+    at = labels, np.arange(counts.n_docs)
+    members = sparse.csr_matrix((counts.weight, at), (model.n_clusters, counts.n_docs))
+    words = sparse.csr_matrix(
+        (counts.tally.astype(np.int64), counts.word, counts.ptr), (counts.n_docs, model.n_words)
+    )
+    rest = model.counted - members @ words * model.urn.words.unit
+    return not rest.nnz or bool(rest.data.min() >= 0)
 
 
 def _makes(model: Model, corpus: Corpus, per_row: Arrays, promoting: Any) -> bool:

@@ -69,6 +69,8 @@ DRAW_FLAG = 65
 DRAW_TREE = 2**32
 DRAW_STEP = 2**33
 DRAW_SCAN = 2**40
+DRAW_SPLIT = 2**40 + 1
+DRAW_WRITE = 2**40 + 2
 
 DRAWS = (
     Draws(DRAW_TRY, 64, "gibbs: two numbers for each try of the envelope; start: the first labels"),
@@ -79,6 +81,13 @@ DRAWS = (
         DRAW_STEP, 2**33, "metropolis: a step, which folds the numbers of STEP_DRAWS in after this"
     ),
     Draws(DRAW_SCAN, 1, 'scan="random": the place of the document in the order of the sweep'),
+    Draws(
+        DRAW_SPLIT,
+        1,
+        "split and merge: a proposal (its number in the place of the document), which"
+        " folds the draws of its scans in after this",
+    ),
+    Draws(DRAW_WRITE, 1, "datasets: a choice, with its number in the place of the sweep"),
 )
 STEP_ENTRY, STEP_ACCEPT = 65, 66
 STEP_DRAWS = (
@@ -86,6 +95,9 @@ STEP_DRAWS = (
     Draws(STEP_ENTRY, 1, "metropolis: which entry of the proposal"),
     Draws(STEP_ACCEPT, 1, "metropolis: whether it is accepted"),
 )
+SPLIT_KIND, SPLIT_FIRST, SPLIT_SECOND, SPLIT_ACCEPT = 0, 1, 2, 3
+SPLIT_SCAN = 4  # and those of further scans; a scan folds one number per document in after it
+SPLIT_MEMBER = 0
 # Gammas come from NumPy's Philox, whose key is (key, one of these) and whose counter begins at
 # (0, 0, cluster, sweep).
 PHILOX_PHI, PHILOX_THETA = 0, 1

@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _sentence, fitting, io, metrics
+from coterie import _records, io, keeping, metrics, naming, nesting, unusual
 from coterie._disk import write_atomically
-from coterie._pack import damaged
 from coterie._sentence import counted
 from coterie.counts import Corpus
-from coterie.describing import cluster_names, most_typical
+from coterie.describing import most_typical
 from coterie.errors import InvalidInput
-from coterie.locating import Embedding, restored
+from coterie.keeping import Setting
+from coterie.levels import DOUBT, Level
+from coterie.locating import Embedding
 from coterie.model import Model
 from coterie.report.clean import printable
 from coterie.sampler import Stop
@@ -27,29 +28,13 @@ from coterie.seeds.report import SeedReport, seed_report
 from coterie.text import readers
 from coterie.text.vectorize import Vectorizer
 from coterie.trace import Trace
+from coterie.using import Uses
 
-ADDED = ("cluster", "probability", "outlier_score")  # columns of the table
+ADDED = ("cluster", "name", "probability", "outlier_score", "trust")  # columns of the table
 N_WORDS, N_EXAMPLES = 10, 3
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
-
-
-class Setting(NamedTuple):
-    """A setting that was used, and why."""
-
-    name: str
-    value: str
-    why: str
-
-    @property
-    def sentence(self) -> str:
-        """The setting in words."""
-        after = {
-            "maximum clusters": f"at most {self.value} clusters",
-            "sweeps": f"{self.value} sweeps",
-        }
-        return after.get(self.name, f"{self.name} {self.value}")
 
 
 class Explanation(NamedTuple):
@@ -71,7 +56,7 @@ class Explanation(NamedTuple):
 
 
 @dataclass(eq=False)
-class Clustering:
+class Clustering(Uses):
     """The result of `cluster()`: your table with clusters, and methods to explore and reuse them."""
 
     rows: readers.Rows = field(repr=False)
@@ -91,11 +76,29 @@ class Clustering:
     )  # rows x words, sparse: which words promote others
     embedding: Embedding | None = field(default=None, repr=False)  # None: words only
     stop: Stop | None = field(default=None, repr=False)  # None: loaded from a folder
+    finest: Labels | None = field(default=None, repr=False)  # (rows,) the clusters before any cut
+    level_rows: list[Level] = field(default_factory=list, repr=False)  # few clusters first
+    trust: Floats | None = field(default=None, repr=False)  # (rows,) how well several runs agree
+    key: int = field(default=0, repr=False)  # of the run's random numbers
+    outlier_share: float | None = field(default=None, repr=False)  # None: those clearly apart
+    apart: str = field(
+        default="", repr=False
+    )  # name of the cluster of all outliers, if there is one
+    of_sample: bool = field(default=False, repr=False)  # the rows are a sample of those fitted
+    created: str = field(default_factory=_records.now, repr=False)  # UTC
+    given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
+    edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
+    history: list[dict[str, Any]] = field(default_factory=list, init=False, repr=False)  # for undo
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters, including seeds that found no text."""
         return self.model.n_clusters
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts; where the rows are a sample, of all texts with words that were clustered."""
+        return int(self.model.frozen.size.sum()) if self.of_sample else len(self.rows)
 
     @property
     def n_missing(self) -> int:
@@ -104,9 +107,27 @@ class Clustering:
 
     @cached_property
     def table(self) -> Any:
-        """Your rows with `cluster`, `probability` and `outlier_score` added, as the same type of table."""
-        values = (self.labels, self.probability, self.outlier_score)
-        return self.rows.with_columns(dict(zip(ADDED, values, strict=True)))
+        """Your rows with cluster, name, probability, outlier_score and trust, as the same type of table."""
+        return self.rows.with_columns(self.added)
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The columns that the table adds to your rows."""
+        trust = np.full(self.labels.size, np.nan) if self.trust is None else self.trust
+        return self._columns(self.labels, self.probability, self.outlier_score, trust)
+
+    def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
+        """The same columns for new texts; their trust is that of their cluster."""
+        corpus = self.encode(_texts(texts))
+        labels = corpus.per_row(self.model.predict(corpus.counts), -1)
+        probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
+        score = corpus.per_row(self._unusual(corpus, texts), np.nan)
+        trust = np.append(self.cluster_trust, np.nan)[labels]
+        return self._columns(labels, probability, score, trust)
+
+    def _columns(self, labels: Labels, *others: Floats) -> dict[str, Any]:
+        names = [self.names[k] if k >= 0 else "" for k in labels.tolist()]
+        return dict(zip(ADDED, (labels, names, *others), strict=True))
 
     @cached_property
     def probability(self) -> Floats:
@@ -115,14 +136,49 @@ class Clustering:
 
     @cached_property
     def outlier_score(self) -> Floats:
-        """How much better a new cluster would explain each row, in nats per word; NaN without words."""
-        return self._row_values["outlier_score"]
+        """How unusual each row is: the share of rows that are less unusual; NaN without words.
+
+        Outliers have a score of at least `unusual.LINE`, 0.98.
+        """
+        return self.corpus.per_row(self._calibrated[1], np.nan)
+
+    @cached_property
+    def outliers(self) -> npt.NDArray[np.bool_]:
+        """Which rows fit nowhere: far from the others of their cluster, or alone in one.
+
+        With `outliers=0.03` of `cluster()`, these are the 3% most unusual rows; with "own", those in
+        the cluster of all outliers.
+        """
+        if self.apart in self.names and self.apart:
+            return np.asarray(self.labels == self.names.index(self.apart))
+        if self.outlier_share is None:
+            return np.asarray(self.outlier_score >= unusual.LINE)
+        known = np.flatnonzero(np.isfinite(self.outlier_score))
+        ranked = known[np.argsort(-self.outlier_score[known], kind="stable")]
+        marked = np.zeros(self.labels.size, bool)
+        marked[ranked[: round(self.outlier_share * known.size)]] = True
+        return marked
+
+    @cached_property
+    def _calibrated(self) -> tuple[unusual.Scale, Floats]:
+        return unusual.of_fit(self.model, self.corpus.counts, self._per_document)
+
+    def _unusual(self, corpus: Corpus, texts: Sequence[str]) -> Floats:
+        """The outlier scores of new texts, on the scale of the fit."""
+        scale, counts = self._calibrated[0], corpus.counts
+        none = np.zeros(counts.word.size, bool)
+        known = corpus.doc_of_row >= 0
+        words = np.array([len(cut) for cut in self.vectorizer.cut_all(list(texts))])[known]
+        unknown = np.maximum(words - counts.length, 0)
+        labels = self.model.predict(counts)
+        return scale.scores(
+            unusual.measured(self.model, counts, labels, none, scale.share_new, unknown=unknown)
+        )
 
     @cached_property
     def names(self) -> list[str]:
-        """A unique name for each cluster: the name of its seed, or its most distinctive words."""
-        words = [[word for word, _ in row] for row in self.top_words(N_WORDS)]
-        return cluster_names(self.model.seeds, words, self.vectorizer.name_stop_words)
+        """A unique name for each cluster: the name of its seed, or its most telling phrase."""
+        return naming.names_of(self) if self.given_names is None else naming.Names(self.given_names)
 
     @cached_property
     def coherence(self) -> list[float]:
@@ -135,8 +191,19 @@ class Clustering:
         return [float(v) for v in metrics.coherence(top, seen, measure="npmi").per_cluster]
 
     @cached_property
+    def cluster_trust(self) -> Floats:
+        """How far each cluster can be trusted: its share in common with its like in other runs."""
+        if self.trust is None:
+            return np.full(self.n_clusters, np.nan)
+        held = (self.labels >= 0) & np.isfinite(self.trust)
+        own, n = self.labels[held], self.n_clusters
+        size = np.bincount(own, minlength=n)
+        total = np.bincount(own, self.trust[held], n)
+        return np.where(size > 0, total / np.maximum(size, 1), np.nan)
+
+    @cached_property
     def clusters(self) -> Any:
-        """A polars table with one row per cluster: id, name, size, share, words, coherence, examples."""
+        """A polars table with one row per cluster: name, size, share, words, coherence, trust, examples."""
         import polars as pl
 
         sizes = self.model.frozen.size
@@ -149,10 +216,44 @@ class Clustering:
                 "share": sizes / max(int(sizes.sum()), 1),
                 "words": [[w for w, _ in row] for row in self.top_words(N_WORDS)],
                 "coherence": self.coherence,
+                "trust": self.cluster_trust,
                 "examples": [[self.rows.texts[i] for i in rows] for rows in examples],
             },
             schema_overrides={"words": pl.List(pl.String), "examples": pl.List(pl.String)},
         )
+
+    @cached_property
+    def levels(self) -> Any:
+        """A polars table of numbers of clusters: log joint, agreement of several runs, names.
+
+        `stop` marks the numbers on which the runs agree better than on those next to them, and
+        `chosen` the present one. Any other number can be had with `at` as well.
+        """
+        import polars as pl
+
+        types = {"clusters": pl.Int64(), "names": pl.List(pl.String)}
+        return pl.DataFrame(nesting.table(self), schema_overrides=types)
+
+    def at(self, n: int) -> Clustering:
+        """Return exactly n clusters: the finest ones joined, and a few passes over the texts."""
+        return nesting.at(self, n)
+
+    @cached_property
+    def tree(self) -> Any:
+        """A polars table of all joins, from the finest clusters to one.
+
+        `cluster` joins `into`, which leaves `clusters` of them; `gain` is the change of the log joint.
+        Numbers are those of `groups.ids`: a join keeps the number of the first of the two, so that a
+        number means the same branch at every level.
+        """
+        import polars as pl
+
+        return pl.DataFrame(nesting.joins(self))
+
+    @cached_property
+    def ids(self) -> Labels:
+        """The number of each cluster in the tree; the same branch has the same one at every level."""
+        return nesting.ids(self)
 
     def top_words(self, n: int = N_WORDS) -> list[list[tuple[str, float]]]:
         """Return the most distinctive words of each cluster, with their scores."""
@@ -231,49 +332,81 @@ class Clustering:
             )
         return seed_report(self.model)
 
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """Write the report, a single HTML page that works offline, and return its path."""
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        *,
+        texts: bool = True,
+        by: Sequence[str] | str | None = None,
+        over: str | None = None,
+        columns: Sequence[str] | str | None = None,
+    ) -> Path:
+        """Write the report, a single HTML page that works offline, and return its path.
+
+        With `texts=False`, the page has names, words and figures, but no text. `by` and `over` are
+        columns of your table: the page shows the clusters in each of their values, and over time.
+        `columns` are shown beside each text; nothing of the others is in the page.
+        """
         from coterie.report import data, html
 
         target = Path(path)
-        write_atomically(target, html.render(data.page(self, title)).encode("utf-8", "replace"))
+        made = data.whole(self, title, with_texts=texts, by=by, over=over, columns=columns)
+        write_atomically(target, html.render(made).encode("utf-8", "replace"))
         return target
 
-    def plot(self) -> Any:
-        """Draw the clusters by size and distance; shown in a notebook, or written with `.save(path)`."""
-        from coterie.report import data, html
+    def plot(
+        self,
+        kind: str | None = None,
+        column: str | None = None,
+        *,
+        every: str | None = None,
+        ax: Any = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> Any:
+        """Draw a figure: "map", "sizes", "tree", or "over" a column with times, as a matplotlib Figure.
 
-        return html.Picture(html.render_map(data.page(self, None)))
+        `path` writes it to a .png, .pdf or .svg file, `ax` draws into axes of your own, and `every` is
+        the period of "over". Without a kind, the report's map is returned as an SVG picture, which needs
+        no matplotlib: shown in a notebook, or written with `.save(path)`.
+        """
+        from coterie import plotting
+
+        return plotting.draw(self, kind, column, every, ax, path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything to a folder that `coterie.load` opens. It contains no code and no pickle."""
-        io.save(path, self._saved())
+        io.save(path, keeping.saved(self))
 
     def summary(self) -> str:
         """Describe the result in a few sentences."""
         empty = int((self.labels < 0).sum())
         found = counted(self.n_clusters - self.n_missing, "cluster")
-        said = f"{counted(len(self.rows), 'text')} in {found}"
+        said = f"{counted(self.n_texts, 'text')} in {found}"
         said += f" ({empty:,} without words)" if empty else ""
         said += f", and {counted(self.n_missing, 'seed')} without texts" if self.n_missing else ""
+        odd = int(self.outliers.sum())
         biggest = self.model.frozen.size[:1].sum() / max(int(self.model.frozen.size.sum()), 1)
         chosen = "; ".join(s.sentence for s in self.settings)
         lines = [
-            f"{said}; the largest cluster holds {biggest:.0%} of them.",
+            f"{said}; the largest cluster holds {biggest:.0%} of them, and {odd:,} fit nowhere.",
             *self.notes,
             f"Chosen: {chosen}.",
         ]
+        sure = self.cluster_trust
+        if (sure >= 0.0).any():
+            trusted = f"{int((sure >= DOUBT).sum())} of {counted(self.n_clusters, 'cluster')}"
+            lines.append(
+                f"Several runs agree on {trusted}; doubt those whose trust is below {DOUBT}."
+            )
         lines.append(
-            "For fewer, broader clusters, use a larger beta (2 or 5 times) or a smaller n_clusters."
-            " For more, finer clusters, use a smaller beta."
+            "For fewer or more clusters, use at(n), or n_clusters=n when you cluster the texts again."
         )
         return "\n".join(str(printable(line)) for line in lines)
 
     def __repr__(self) -> str:
         """Describe the result in one line."""
-        return (
-            f"Clustering({counted(len(self.rows), 'text')}, {counted(self.n_clusters, 'cluster')})"
-        )
+        return f"Clustering({counted(self.n_texts, 'text')}, {counted(self.n_clusters, 'cluster')})"
 
     def _repr_html_(self) -> str:
         from coterie.report import data, html
@@ -291,71 +424,17 @@ class Clustering:
     @cached_property
     def _typical(self) -> list[npt.NDArray[np.int64]]:
         """The documents of each cluster, most typical first."""
-        typical = self.corpus.per_document(self._row_values["typicality"])
+        typical = self.model.typicality(self.corpus.counts, self._per_document)
         lengths = self.corpus.counts.length
         return most_typical(self._per_document, typical, lengths, self.n_clusters)
-
-    @cached_property
-    def _row_values(self) -> dict[str, npt.NDArray[Any]]:
-        """What is computed for each row, on first use."""
-        return fitting.row_values(self.model, self.corpus, self._per_document, self.promoting)
-
-    def _saved(self) -> io.Saved:
-        return io.Saved(
-            estimator="Clustering",
-            parameters={},
-            fitted={
-                "converged": self.converged,
-                "stop_reason": self.reason,
-                "n_features_in": self.model.urn.words.beta.size,
-                "learnt_from": "texts",
-                "vectorizer": self.vectorizer.to_dict(),
-                "notes": [_sentence.to_json(note) for note in self.notes],
-                "settings": [list(s) for s in self.settings],
-                "agreement": self.agreement,
-                "seconds": self.seconds,
-                "column": None if self.rows.column is None else str(self.rows.column),
-                "ids": self.rows.id_column,
-                "embedder": None if self.embedding is None else self.embedding.identity,
-            },
-            model=self.model,
-            per_row={"labels": self.labels, **self._row_values},
-            trace=self.trace,
-            documents=self.rows.to_parquet(),
-            corpus=self.corpus,
-            promoting=self.promoting,
-        )
 
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:
     """Rebuild a clustering from the contents of a folder."""
-    fitted, documents = saved.fitted, folder / io.DOCUMENTS
-    if saved.documents is None or saved.corpus is None:
-        raise damaged(documents, "it is missing")
-    column, ids, n_rows = fitted.get("column"), fitted.get("ids"), saved.per_row["labels"].size
-    try:
-        rows = readers.from_parquet(saved.documents, column, ids, n_rows)
-    except ValueError as error:
-        raise damaged(documents, str(error).rstrip(".")) from None
-    try:
-        return Clustering(
-            rows=rows,
-            vectorizer=Vectorizer.from_dict(fitted.get("vectorizer"), saved.model.words or []),
-            model=saved.model,
-            labels=saved.per_row["labels"],
-            trace=saved.trace,
-            notes=[_sentence.from_json(note) for note in fitted["notes"]],
-            settings=[Setting(*map(str, setting)) for setting in fitted["settings"]],
-            agreement=float(fitted["agreement"]),
-            converged=fitted["converged"],
-            reason=fitted["stop_reason"],
-            seconds=float(fitted["seconds"]),
-            corpus=saved.corpus,
-            promoting=saved.promoting,
-            embedding=restored(saved.model.mean, fitted.get("embedder")),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise damaged(folder / io.CONFIG, str(error).rstrip(".")) from None
+    made = Clustering(**keeping.fields(saved, folder))
+    if "finest" in saved.per_row:  # not measured again, which takes a pass over all texts
+        made.__dict__["outlier_score"] = saved.per_row["outlier_score"]
+    return made
 
 
 def _texts(texts: Any) -> list[str]:

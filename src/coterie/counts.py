@@ -280,6 +280,15 @@ def _vector_prints(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
     return out
 
 
+def subset(counts: Counts, rows: npt.NDArray[np.int64]) -> Counts:
+    """The counts of some documents; words keep their numbers."""
+    ptr, word, amount = _take(counts.ptr, counts.word, counts.tally, rows)
+    kept = counts.length[rows], counts.weight[rows], counts.n_words
+    if not counts.vectors.shape[1]:
+        return Counts(ptr, word, amount, *kept)
+    return Counts(ptr, word, amount, *kept, counts.vectors[rows])
+
+
 def _take(
     ptr: npt.NDArray[np.int64],
     word: npt.NDArray[np.int32],

@@ -2,8 +2,10 @@
 
 CoterieError
 ├── InvalidInput      (ValueError)   data or a parameter that cannot be used
+│   └── UnknownParameter (TypeError) an argument that a function does not have
 ├── Unsupported       (ValueError)   a combination of urn, sampler and backend that does not exist
-└── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
+├── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
+└── ConnectionLost    (ConnectionError)  a Dask cluster that went away during a fit
 
 Programs do not have to parse the message: `.parameter` is the name of the wrong parameter ("min_df") or
 None, and `.kind` is a word that does not change when the message changes:
@@ -11,10 +13,14 @@ None, and `.kind` is a word that does not change when the message changes:
 not_allowed     a parameter has a value that is not allowed
 invalid         data or a parameter cannot be used (any other InvalidInput)
 no_such_column  the table has no column with that name
+no_such_sheet   the workbook has no sheet with that name
 which_column    several columns may contain the texts
 no_words        no words are left to cluster
+no_times        a column holds no dates or times
+unknown_parameter  a function has no such argument
 unsupported     an Unsupported
 model_file      a ModelFileError
+connection_lost a ConnectionLost
 """
 
 from __future__ import annotations
@@ -48,6 +54,12 @@ class InvalidInput(CoterieError, ValueError):
     usual_kind = "invalid"
 
 
+class UnknownParameter(InvalidInput, TypeError):
+    """An argument that a function does not have."""
+
+    usual_kind = "unknown_parameter"
+
+
 class Unsupported(CoterieError, ValueError):
     """A combination of urn, sampler and backend that does not exist."""
 
@@ -58,6 +70,12 @@ class ModelFileError(CoterieError, OSError):
     """A model folder or checkpoint that cannot be read or written."""
 
     usual_kind = "model_file"
+
+
+class ConnectionLost(CoterieError, ConnectionError):
+    """A Dask cluster that went away during a fit."""
+
+    usual_kind = "connection_lost"
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from coterie import sampler
 from coterie.backends import get_backend
 from coterie.counts import Corpus, Counts
 from coterie.frozen import LeaveOut, flags_of
-from coterie.model import Model
+from coterie.model import Model, SeedClusters
 from coterie.state import Assignment, from_labels
 from coterie.urns import Urn
 
@@ -31,7 +31,7 @@ class Task(NamedTuple):
     urn: Urn
     plan: sampler.Plan
     words: list[str] | None
-    seeds: EncodedSeeds | None = None
+    seeds: EncodedSeeds | SeedClusters | None = None
     backend: str = "auto"
 
 
@@ -53,13 +53,26 @@ def fit(
     settle: bool = False,
     n_jobs: int | None = None,
     on_settle: Callable[[], Any] = lambda: None,
+    then: Callable[[sampler.Run], sampler.Run] = lambda run: run,
 ) -> Fitted:
     """Sample, then freeze.
 
-    With `settle`, every document is then moved to its most probable cluster, so that the labels
-    are what `predict` says of the same documents.
+    `then` may replace the labels and the urn of the run. With `settle`, every document is then moved to
+    its most probable cluster, so that the labels are what `predict` says of the same documents.
     """
-    run = sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend))
+    run = then(sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend)))
+    return frozen(task, run, settle=settle, n_jobs=n_jobs, on_settle=on_settle)
+
+
+def frozen(
+    task: Task,
+    run: sampler.Run,
+    *,
+    settle: bool = False,
+    n_jobs: int | None = None,
+    on_settle: Callable[[], Any] = lambda: None,
+) -> Fitted:
+    """The frozen model of a run."""
     if settle:
         on_settle()
     model, labels = _freeze(task, run.urn, run.assignment)
@@ -81,17 +94,27 @@ def _settled(
     """Move every document to its most probable cluster, until none moves (or PASSES times).
 
     Returns the model of these labels, the labels, and the share of documents whose label is the
-    model's own prediction: 1 if a fixed point was reached.
+    model's own prediction: 1 if a fixed point was reached, and no cluster had to be kept from emptying.
     """
     counts = task.counts
     for _ in range(PASSES):
         best = model.predict(counts, n_jobs=n_jobs)
+        agree = float(np.average(best == labels, weights=counts.weight))
+        if model.n_clusters == run.urn.sizes.cap:  # exactly so many were asked for: none may empty
+            best = leaving_none_empty(labels, best)
         if (best == labels).all():
-            return model, labels, 1.0
+            return model, labels, agree
         moved = from_labels(counts, run.urn, model.slots(best), run.assignment.flag).assignment
         model, labels = _freeze(task, run.urn, moved)
-    agree = model.predict(counts, n_jobs=n_jobs) == labels
-    return model, labels, float(np.average(agree, weights=counts.weight))
+    agree = float(np.average(model.predict(counts, n_jobs=n_jobs) == labels, weights=counts.weight))
+    return model, labels, agree
+
+
+def leaving_none_empty(labels: npt.NDArray[Any], best: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The best clusters, except for the documents of clusters that would lose all of theirs."""
+    while (lost := np.setdiff1d(labels, best)).size:
+        best = np.where(np.isin(labels, lost), labels, best)
+    return best
 
 
 def row_values(

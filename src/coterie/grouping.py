@@ -15,28 +15,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coterie import _allowed, fitting, urns
+from coterie import _allowed, editing, explaining, fitting, urns
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
+from coterie._habits import pointing
+from coterie._records import recorded
 from coterie._sentence import Name, Sentence, counted, parameter
-from coterie.backends import SamplerOptions, get_backend, sampler_names
-from coterie.clustering import ADDED, Clustering, Setting
-from coterie.counts import Counts
+from coterie.backends import SamplerOptions, backend_names, get_backend, sampler_names
+from coterie.choosing import Choice
+from coterie.clustering import ADDED, Clustering
+from coterie.counts import Corpus, Counts
 from coterie.embedders import Embedder, resolve
 from coterie.errors import InvalidInput, concerning
 from coterie.frozen import promoting_words
 from coterie.locating import Embedding
-from coterie.merging import MergeClusters
-from coterie.sampler import Event, Run
+from coterie.merging import MOST, MergeClusters
+from coterie.sampler import Event
 from coterie.seeds import EncodedSeeds, Seeds, read
-from coterie.text import readers
+from coterie.splitting import SplitMerge
+from coterie.text import readers, stopping
 from coterie.text.vectorize import Vectorizer
-from coterie.urns import NO_CAP
 
 if TYPE_CHECKING:
     from coterie.estimators._base import BaseMixture
 
 ALLOWED: dict[str, Rule] = {
     "n_clusters": either(nothing, whole(1, 2**53)),
+    "max_clusters": either(nothing, whole(1, 2**53)),
+    "levels": _allowed.flag,
+    "outliers": either(one_of("flag", "own"), number(0.0, inclusive=False, high=0.5)),
     "alpha": number(0.0, inclusive=False, high=1e100),
     "beta": either(one_of("auto"), number(0.0, inclusive=False, high=1e9)),
     "n_sweeps": whole(1),
@@ -45,19 +51,23 @@ ALLOWED: dict[str, Rule] = {
     "max_time": either(nothing, number(0.0, inclusive=False)),
     "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
     "sampler": one_of("auto", *sampler_names()),
+    "backend": one_of("auto", *backend_names()),
     "checkpoint": either(nothing, _allowed.path),
     "callbacks": _allowed.callables,
     "header": either(nothing, _allowed.flag),
+    "sheet": either(nothing, _allowed.name),
 }
 SEEDS = parameter("seeds", "cluster")
 ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
 MERGE_AFTER = (10, 20, 30)  # sweeps after which clusters are merged while the joint rises
+SPLIT_AFTER = (5, 12, 15, 18, 22, 26)  # and those after which splits and merges are proposed
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
     "seeds": None,
     "seed_weight": 1.0,
     "n_clusters": None,
+    "max_clusters": None,
     "alpha": ALPHA,
     "beta": BETA,
     "n_sweeps": SWEEPS,
@@ -66,28 +76,36 @@ MODEL_DECIDES: dict[str, Any] = {
 }
 
 
+@pointing
+@recorded
 def cluster(
     data: Any,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     *,
     id: str | None = None,
     model: BaseMixture | None = None,
     seeds: Any = None,
     seed_weight: float | dict[str, float] | Sequence[float] = 1.0,
     n_clusters: int | None = None,
+    max_clusters: int | None = None,
+    levels: bool = True,
+    outliers: str | float = "flag",
     alpha: float = ALPHA,
     beta: float | str = BETA,
     n_sweeps: int = SWEEPS,
     embedder: Any = "auto",
     kappa: float | str = "auto",
     sampler: str = "auto",
+    backend: str = "auto",
     tokenizer: Any = None,
     language: str | None = "auto",
+    stop_words: Any = "auto",
     min_df: int | float | str = "auto",
     max_df: int | float | str = "auto",
     tie_duplicates: bool = True,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     max_time: float | None = None,
@@ -100,10 +118,12 @@ def cluster(
     Parameters
     ----------
     data : path, list of str, pandas or polars Series or DataFrame, or an open file
-        A csv, tsv, jsonl or parquet file, a txt file with one text per line, or a folder of txt files;
-        may be gzipped.
-    text : str
-        The column that holds the texts. Not needed if there is one obvious candidate.
+        A csv, tsv, xlsx, jsonl or parquet file, a txt file with one text per line, or a folder of txt
+        files; may be gzipped. A pattern such as `"tickets-*.csv"` or a list of `Path` objects is read as
+        one table.
+    text : str or list of str
+        The column that holds the texts, or several to read as one. Not needed if there is one obvious
+        candidate.
     id : str
         The column that identifies the rows.
     model : GSDMM, GSDPMM, TSDPMM, GPUDMM or XDMM
@@ -117,8 +137,16 @@ def cluster(
     seed_weight : float, dict or list
         Confidence in the seeds, as a number of pseudo-texts: one for all, by name or in order.
     n_clusters : int
-        Maximum number of clusters; usually fewer are found. By default it follows from the number of
-        texts.
+        Exactly so many clusters. By default it is found: the most telling level of detail on which
+        several runs agree. `groups.levels` has the others, and `groups.at(12)` gives 12 clusters.
+    max_clusters : int
+        At most so many clusters. By default it follows from the number of texts.
+    levels : bool
+        Compare several runs, to choose the number of clusters and to say how far each can be trusted.
+        Without it, the clusters of a single run are returned, which takes less time.
+    outliers : "flag", "own" or a share
+        Which texts `groups.outliers` marks: those that are clearly apart from the others ("flag"), or
+        this share of the most unusual ones. "own" also puts them into a cluster of their own.
     alpha : float
         Pseudo-texts in every cluster. With a larger value, new clusters open more readily.
     beta : float or "auto"
@@ -134,10 +162,15 @@ def cluster(
         How much the vectors count; "auto" learns it from the texts.
     sampler : "auto", "gibbs", "blocked", "metropolis", "uncollapsed" or "em"
         How the clusters are drawn, as in `GSDMM`.
+    backend : "auto", "cpu", "sharded" or "dask"
+        Where the clusters are drawn, as in `GSDMM`.
     tokenizer : Tokenizer or CountVectorizer-like object
         How texts are split into words. The default detects the language.
     language : str
-        A two-letter code, used to keep stop words out of names and for lemmas. Detected by default.
+        A two-letter code, which decides the stop words and the lemmas. Detected by default.
+    stop_words : "auto", None, list of str or path
+        Words to leave out. "auto": those of the language that say nothing about the subject, such as
+        articles, pronouns and prepositions. A file holds one word per line.
     min_df, max_df : int, share or "auto"
         Leave out words that occur in fewer texts than min_df, or in more texts than max_df.
     tie_duplicates : bool
@@ -147,6 +180,8 @@ def cluster(
     header : bool
         Whether the first line of a csv or tsv file holds the column names. By default the first line is
         compared with the others, and a note says what was decided if that is not obvious.
+    sheet : str
+        The sheet of an Excel file. By default the first one with rows is read; a note names the others.
     random_state : int
         The seed. The same seed, data, settings and version of coterie give the same clusters.
     n_jobs : int
@@ -158,14 +193,15 @@ def cluster(
     callbacks : list of callables
         Called after every sweep. `coterie.Progress()` shows a progress bar.
     on_stage : callable
-        Called with "reading", "vectors", "words", "sampling" and "settling" when each of them begins.
+        Called with "reading", "vectors", "words", "sampling", "levels" and "settling" when each of them
+        begins.
 
     Examples
     --------
     >>> import coterie
     >>> groups = coterie.cluster(["red apple pie", "apple pie recipe", "fast car race", "car race"])
     >>> groups.table.columns
-    ['text', 'cluster', 'probability', 'outlier_score']
+    ['text', 'cluster', 'name', 'probability', 'outlier_score', 'trust']
     """
     began = time.perf_counter()
     given = dict(locals())
@@ -173,16 +209,24 @@ def cluster(
     estimator = _estimator(given)
     topics = _topics(estimator, seeds, seed_weight)  # a mistake in them shows before a file is read
     source = _embedder(estimator, model is None)
+    stop_words = stopping.asked(stop_words)
     enter = on_stage or (lambda stage: None)
     enter("reading")
-    rows = readers.read(data, text=text, id=id, encoding=encoding, header=header)
+    rows = readers.read(data, text=text, id=id, encoding=encoding, header=header, sheet=sheet)
     enter("vectors" if source is not None else "words")
     embedding, vectors = None, None
     if source is not None:
         embedding, vectors = Embedding.of_texts(source, rows.texts)
         enter("words")
     vectorizer, corpus, notes = Vectorizer.learn(
-        rows.texts, tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors
+        rows.texts,
+        tokenizer,
+        language,
+        min_df,
+        max_df,
+        estimator.tie_duplicates,
+        vectors,
+        stop_words,
     )
     if source is None and _is_auto(embedder) and model is None:
         notes.append(f"Words only: the sampler {sampler!r} cannot use vectors of the texts.")
@@ -198,27 +242,33 @@ def cluster(
             topics = read(seeds, repeat=repeat, weight=seed_weight, owner=SEEDS)
         with concerning("seeds"):
             known = topics.encode(vectorizer.words, vectorizer.cut, cut_all=vectorizer.cut_all)
-        notes += [*topics.notes, *_about(known)]
+        notes += [*topics.notes, *explaining.about_seeds(known)]
     if model is None:
-        cap = n_clusters if n_clusters is not None else default_cap(corpus.counts, known)
-        _check_cap(cap, known)
-        estimator.n_clusters = cap
-    task = estimator._task(corpus, vectorizer.words, "texts", known)
-    if model is None:
-        plan = task.plan._replace(steps=[*task.plan.steps, MergeClusters(MERGE_AFTER)])
-        task = task._replace(plan=plan if known is None else plan._replace(init="anchored"))
+        estimator.n_clusters = _cap(corpus.counts, known, n_clusters, max_clusters)
+    task = _task(estimator, corpus, vectorizer.words, known, model is None)
     enter("sampling")
-    fitted = fitting.fit(task, settle=True, n_jobs=n_jobs, on_settle=lambda: enter("settling"))
-    notes += _about_cap(fitted, task)
+    chosen = Choice(n_clusters, levels and model is None, n_jobs, lambda: enter("levels"))
+    fitted = fitting.fit(
+        task,
+        settle=True,
+        n_jobs=n_jobs,
+        on_settle=lambda: enter("settling"),
+        then=lambda run: chosen(run, task),
+    )
+    if n_clusters is None:
+        notes += explaining.about_cap(chosen.n_finest or fitted.model.n_clusters, task)
+    notes += [*chosen.notes, *explaining.about_convergence(fitted.run, int(estimator.n_sweeps))]
     promotes = fitted.run.urn.relations.promotion
-    return Clustering(
+    groups = Clustering(
         rows=rows,
         vectorizer=vectorizer,
         model=replace(fitted.model, mean=None if embedding is None else embedding.mean),
         labels=corpus.per_row(fitted.labels, -1),
         trace=fitted.run.trace,
         notes=[*rows.notes, *notes],
-        settings=_settings(estimator, fitted.run, source, model is None, n_clusters is None),
+        settings=explaining.settings_of(
+            estimator, fitted.run, task, source, model is None, n_clusters
+        ),
         agreement=fitted.agreement,
         converged=fitted.run.converged,
         reason=fitted.run.reason,
@@ -227,7 +277,12 @@ def cluster(
         corpus=corpus,
         embedding=embedding,
         promoting=promoting_words(corpus, fitted.flag) if promotes else None,
+        outlier_share=None if isinstance(outliers, str) else float(outliers),
+        **chosen.kept(corpus, fitted),
     )
+    if outliers == "own":
+        editing.set_apart(groups)
+    return groups
 
 
 def _estimator(given: dict[str, Any]) -> Any:
@@ -242,11 +297,11 @@ def _estimator(given: dict[str, Any]) -> Any:
         for name in ("max_time", "checkpoint", "n_jobs")
         if given[name] is not None
     }
-    how |= {"sampler": given["sampler"]} if given["sampler"] != "auto" else {}
+    how |= {name: given[name] for name in ("sampler", "backend") if given[name] != "auto"}
     model = given["model"]
     if model is None:
         like = {name: given[name] for name in DEFAULT_TAKES}
-        made: Any = GSDMM(tol=TOL, random_state=given["random_state"], **like, **how)
+        made: Any = GSDMM(tol=TOL, init="auto", random_state=given["random_state"], **like, **how)
     elif not isinstance(model, BaseMixture):
         raise InvalidInput(
             parameter("model", "cluster")
@@ -333,96 +388,46 @@ def default_repeat(pseudo_words: float) -> int:
     return max(1, min(10, round(0.1 * pseudo_words / 5)))
 
 
-def _check_cap(cap: int, seeds: EncodedSeeds | None) -> None:
-    if seeds is not None and cap < len(seeds.names):
+def _cap(counts: Counts, seeds: EncodedSeeds | None, exactly: int | None, most: int | None) -> int:
+    """The number of clusters that the run may open."""
+    for name, asked in (("n_clusters", exactly), ("max_clusters", most)):
+        if asked is None:
+            continue
+        if seeds is not None and asked < len(seeds.names):
+            raise InvalidInput(
+                parameter(name, "cluster")
+                + f" is {asked}, but there are {len(seeds.names)} seeds; allow at least as many clusters."
+            )
+    if exactly is None:
+        return default_cap(counts, seeds) if most is None else most
+    if most is not None and most < exactly:
         raise InvalidInput(
             parameter("n_clusters", "cluster")
-            + f" is {cap}, but there are {len(seeds.names)} seeds; allow at least as many clusters."
+            + f" is {exactly}, more than the {most} of "
+            + parameter("max_clusters")
+            + "; leave one of them out."
         )
-
-
-def _about(seeds: EncodedSeeds) -> list[str]:
-    """Notes on what of the seeds is not among the words of the texts."""
-    notes = []
-    if seeds.left_out:
-        n, one = len(seeds.left_out), len(seeds.left_out) == 1
-        notes.append(
-            f"{n} seed{' shares' if one else 's share'} no word with these texts and"
-            f" {'is' if one else 'are'} left out."
+    room = counts.n_docs + (0 if seeds is None else len(seeds.names))
+    if exactly > room:
+        raise InvalidInput(
+            parameter("n_clusters", "cluster")
+            + f" is {exactly}, but there are only {counted(counts.n_docs, 'different text')} with words;"
+            " ask for fewer clusters."
         )
-    unknown = [(name, row) for name, row in zip(seeds.names, seeds.unknown, strict=True) if row]
-    if not unknown:
-        return notes
-    name, row = unknown[0]
-    words = ", ".join(row[:3]) + (", ..." if len(row) > 3 else "")
-    others = len(unknown) - 1
-    more = f", and of {others} other seed{'s' * (others > 1)}" if others else ""
-    return [
-        *notes,
-        f"Words of seeds that no text holds, or that are not kept: {words} ({name}){more}; "
-        + Sentence(Name("seed_report()", "`seed_report()`"))
-        + " lists them.",
-    ]
+    if most is None:
+        most = max(default_cap(counts, seeds), min(2 * exactly, room))
+    return max(exactly, min(most, MOST))  # more clusters could not be joined again
 
 
-def _about_cap(fitted: fitting.Fitted, task: fitting.Task) -> list[str]:
-    """A note if nearly all clusters that were allowed are in use."""
-    n_seeds, cap = task.urn.seeds.weight.size, task.urn.sizes.cap
-    found, room = fitted.model.n_clusters - n_seeds, cap - n_seeds
-    if cap == NO_CAP or found < 0.9 * room:
-        return []
-    beside = " beside the seeds" if n_seeds else ""
-    return [
-        f"{found} of at most {room} clusters{beside} are in use, so there may be more to find; raise "
-        + parameter("n_clusters")
-        + "."
-    ]
-
-
-def _settings(
-    estimator: Any, run: Run, source: Embedder | None, is_default: bool, auto_cap: bool
-) -> list[Setting]:
-    """What was decided, by whom, and what it means."""
-    stopped = {"sweeps": "as many as allowed", "settled": "nothing improved any more"}.get(
-        run.stop.kind, run.stop.words
-    )
-    sizes, beta = run.urn.sizes, run.urn.words.beta
-    is_one = beta.size and (beta == beta[0]).all()
-    settings = []
+def _task(
+    estimator: Any, corpus: Corpus, words: list[str], seeds: EncodedSeeds | None, is_default: bool
+) -> fitting.Task:
+    """What to fit; the default model also merges clusters, and starts from its seeds."""
+    task: fitting.Task = estimator._task(corpus, words, "texts", seeds)
     if not is_default:
-        settings.append(Setting("model", type(estimator).__name__, "as asked"))
-    if sizes.cap < NO_CAP:
-        why = "as asked"
-        if is_default and auto_cap:
-            why = "8 times the square root of the number of texts, 1000 at most"
-            why += ", and the seeds" if run.urn.seeds.weight.size else ""
-        settings.append(Setting("maximum clusters", str(sizes.cap), f"{why}; unused ones die out"))
-    return [
-        *settings,
-        Setting(
-            "beta",
-            f"{beta[0]:g}" if is_one else "one per word",
-            "how much two texts may differ: larger gives fewer clusters",
-        ),
-        Setting(
-            "alpha",
-            f"{sizes.open_weight or sizes.prior:g}",
-            "how readily a text opens a cluster of its own",
-        ),
-        *_about_kappa(run, source),
-        Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),
-        Setting(
-            "seed",
-            str(estimator.random_state),
-            "the same clusters for the same texts, settings and version",
-        ),
-    ]
-
-
-def _about_kappa(run: Run, source: Embedder | None) -> list[Setting]:
-    """How much the vectors count, and whose they are."""
-    if source is None:
-        return []
-    why = f"how much the vectors of {source.name} count beside the words"
-    why += "; learned" if run.learned else ""
-    return [Setting("kappa", f"{run.urn.location.kappa:g}", why)]
+        return task
+    steps = [*task.plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
+    plan = task.plan._replace(steps=steps)
+    if seeds is not None and plan.init == "random":
+        plan = plan._replace(init="anchored")
+    return task._replace(plan=plan)

@@ -93,11 +93,12 @@ def load(path: str | os.PathLike[str]) -> Saved:
     words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
     model = read_model(folder / ARRAYS, folder / CONFIG, config, arrays, words)
     fitted = _fitted(folder, config, model, read_names(folder / ARRAYS, arrays, model.n_words))
-    per_row = read_rows(folder / ARRAYS, arrays, model)
+    sampled = fitted.get("of_sample") is True
+    per_row = read_rows(folder / ARRAYS, arrays, model, sampled)
     trace = _parse_trace(folder, contents[TRACE], config.get("trace_notes", []))
     documents = contents.get(DOCUMENTS)
     promoting = read_promoting(folder / ARRAYS, arrays, model, per_row["labels"].size)
-    corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting)
+    corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting, sampled)
     first = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
     return Saved(*first, documents, corpus, promoting)
 

@@ -99,6 +99,7 @@ class Calibrate:
     each document left out. Vectors that say little about the clusters get a small kappa.
     """
 
+    learns = True
     name = f"calibrate kappa after sweeps {SWEEPS}"
 
     def __call__(self, moment: Moment) -> Change | None:

@@ -25,6 +25,7 @@ Codes = npt.NDArray[np.int64]
 Word = str | int
 
 _AVERAGES = ("arithmetic", "geometric", "min", "max")
+_BITS = 63  # words of a cluster that are counted together, a bit each
 _MEASURES = ("pmi", "npmi")
 
 
@@ -368,10 +369,21 @@ def _counter(
     if n_docs == 0:
         raise InvalidInput(f"{what} contains no words.")
 
+    ptr, held, mark = present.indptr, present.indices, np.zeros(present.shape[0], np.uint64)
+
     def count(words: Sequence[Word]) -> ReferenceCounts:
         columns = {word: _column(word, place, n_columns, what) for word in words}
-        known = [word for word, column in columns.items() if column is not None]
-        chosen = present[:, [columns[word] for word in known]]
+        places = {word: column for word, column in columns.items() if column is not None}
+        known = list(places)
+        if len(known) <= _BITS:
+            rows = [held[ptr[column] : ptr[column + 1]] for column in places.values()]
+            pair_freq = _pairs(rows, mark)
+            return ReferenceCounts(
+                n_docs=n_docs,
+                doc_freq={word: rows[i].size for i, word in enumerate(known)},
+                pair_freq={(known[i], known[j]): n for (i, j), n in pair_freq.items()},
+            )
+        chosen = present[:, list(places.values())]
         pairs = sp.coo_array(sp.triu(chosen.T @ chosen, k=1))
         return ReferenceCounts(
             n_docs=n_docs,
@@ -383,6 +395,23 @@ def _counter(
         )
 
     return count
+
+
+def _pairs(
+    rows: Sequence[npt.NDArray[Any]], mark: npt.NDArray[np.uint64]
+) -> dict[tuple[int, int], int]:
+    """In how many documents two words occur together; `mark` is scratch, 0 before and after."""
+    found = {}
+    for j, own in enumerate(rows):
+        seen = mark[own]
+        for i in range(j):
+            n = int(np.count_nonzero(seen & np.uint64(1 << i)))
+            if n:
+                found[i, j] = n
+        mark[own] |= np.uint64(1 << j)
+    for own in rows:
+        mark[own] = 0
+    return found
 
 
 def _column(word: Word, place: Mapping[str, int] | None, n_columns: int, what: str) -> int | None:

@@ -201,10 +201,23 @@ class Model:
         out = np.empty(counts.n_docs)
 
         def take(rows: Ints, scores: Floats) -> None:
-            out[rows] = np.exp(scores.max(axis=1) - logsumexp(scores, axis=1))
+            best = scores.max(axis=1, keepdims=True)  # exp(best - logsumexp), in fewer passes
+            out[rows] = 1.0 / np.exp(scores - best).sum(axis=1)
 
         self._for_chunks(counts, None, False, n_jobs, take)
         return out
+
+    def best(self, counts: Counts, n_jobs: int | None = None) -> tuple[Ints, Floats]:
+        """The most probable cluster of each document and its probability, in one pass."""
+        cluster, probability = np.empty(counts.n_docs, np.int64), np.empty(counts.n_docs)
+
+        def take(rows: Ints, scores: Floats) -> None:
+            at = scores.argmax(axis=1)
+            best = scores[np.arange(rows.size), at][:, None]
+            cluster[rows], probability[rows] = at, 1.0 / np.exp(scores - best).sum(axis=1)
+
+        self._for_chunks(counts, None, False, n_jobs, take)
+        return cluster, probability
 
     def explain(self, counts: Counts) -> tuple[int, int, Floats, float, float]:
         """For one document: its cluster, the runner-up, and the log-ratio of the two in parts.
@@ -243,7 +256,8 @@ class Model:
         if not self.n_dimensions or not counts.vectors.shape[1]:
             return 0.0
         sums = self.frozen.sums[clusters]
-        gain = potential(self.urn, sums + counts.vectors[0]) - potential(self.urn, sums)
+        before, after = ((s**2).sum(axis=1) for s in (sums, sums + counts.vectors[0]))
+        gain = potential(self.urn, after) - potential(self.urn, before)
         return float(gain[0] - gain[1])
 
     def outlier_scores(

@@ -15,6 +15,7 @@ from coterie._system import noted_interrupts
 from coterie.backends.base import DEFAULT, Backend, Chain, SamplerOptions
 from coterie.counts import Counts
 from coterie.errors import Unsupported
+from coterie.sample_start import SWEEPS, Started, sample_start
 from coterie.start import Init, first_assignment
 from coterie.state import Assignment
 from coterie.steps import Learned, Moment, Step
@@ -22,8 +23,10 @@ from coterie.trace import SweepRecord, Trace, record
 from coterie.urns import Urn
 
 WINDOW = 5  # sweeps over which "settled" is judged, against as many before them
+LIVELY = 0.02  # share of documents that may move after convergence without a word about it
 TOL = 1e-3  # what `converged` means when no tol was given
 AUTO_BLOCKED = 5_000_000  # entries (distinct words of documents) from which "auto" draws in blocks
+GPU_PAYS = 20_000_000  # entries from which a sweep on all cores takes some tenths of a second
 
 
 class Plan(NamedTuple):
@@ -73,7 +76,7 @@ class Run(NamedTuple):
 
 def run(counts: Counts, urn: Urn, plan: Plan, backend: Backend) -> Run:
     """Sample: start, or continue from a checkpoint, then sweep until done or stopped."""
-    options, why = resolved(plan.options, counts)
+    options, why = resolved(plan.options, counts, getattr(backend, "default_sampler", None))
     plan = plan._replace(options=options)
     refusal = backend.supports(urn, options)
     if refusal:
@@ -103,8 +106,9 @@ def _sample(
         began -= saved.elapsed
     else:
         key = plan.key if plan.key is not None else secrets.randbits(64)
-        assignment = first_assignment(counts, urn, plan.init, key, backend)
-        trace, learned = Trace(notes=[why] if why else []), {}
+        assignment, learned, note = _start(counts, urn, plan, key, backend)
+        urn = _restored(urn, plan.steps, learned)
+        trace = Trace(notes=[said for said in (why, note) if said])
     chain = backend.open(counts, urn, assignment, plan.options)
     if saved is not None and saved.kind == chain.kind and not chain.recall(saved.memory):
         assert plan.checkpoint is not None
@@ -137,6 +141,23 @@ def _sample(
     done = stop or Stop("sweeps", f"all {plan.n_sweeps} sweeps done")
     reason = f"{done.words}; {why}"
     return Run(chain.assignment(), urn, learned, trace, key, settled, reason, done)
+
+
+def _start(counts: Counts, urn: Urn, plan: Plan, key: int, backend: Backend) -> Started:
+    """The first assignment, and what was learned on the way to it."""
+    if not (isinstance(plan.init, str) and plan.init == "sample"):
+        return Started(first_assignment(counts, urn, plan.init, key, backend))
+
+    def fit(some: Counts, thin: Urn, init: Init, inner: int) -> Started:
+        steps = [step for step in plan.steps if step.learns]
+        how = DEFAULT._replace(sampler="auto")
+        small = Plan(SWEEPS, init, inner, how, max_time=plan.max_time, steps=steps)
+        done = run(some, thin, small, backend)
+        if done.stop.kind == "interrupted":
+            raise KeyboardInterrupt
+        return Started(done.assignment, done.learned)
+
+    return sample_start(counts, urn, key, backend, fit)
 
 
 def _read(plan: Plan, mark: str, counts: Counts, urn: Urn) -> checkpoint.Saved | None:
@@ -184,17 +205,27 @@ def _between(
     return urn, learned
 
 
-def resolved(options: SamplerOptions, counts: Counts) -> tuple[SamplerOptions, str]:
-    """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing."""
+def resolved(
+    options: SamplerOptions, counts: Counts, only: str | None = None
+) -> tuple[SamplerOptions, str]:
+    """The sampler that "auto" means for this corpus, and a sentence why: never by cores or timing.
+
+    `only`: the one that the backend has, if it has one.
+    """
     if options.sampler != "auto":
         return options, ""
+    if only is not None:
+        return options._replace(sampler=only), f"Sampler: {only!r}, the one of this backend."
     words = int(counts.ptr[-1])
     many = words >= AUTO_BLOCKED
     sampler = "blocked" if many else "gibbs"
-    return options._replace(sampler=sampler), (
+    why = (
         f"Sampler: {sampler!r}. The documents have {words:,} words (repeats within a document count once);"
         f" from {AUTO_BLOCKED:,}, they are drawn in blocks, which threads can share."
     )
+    if words >= GPU_PAYS:
+        why += " An NVIDIA GPU would be much faster: backend='cuda'."
+    return options._replace(sampler=sampler), why
 
 
 def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:
@@ -215,6 +246,7 @@ def judge(trace: Trace, n_docs: int, tol: float) -> tuple[bool, str]:
         f"{'converged' if settled else 'not converged'}: log-likelihood per word"
         f" {likelihood[-WINDOW:].mean():.3f} ({rise:+.2g} per sweep), {now:.1%} of the documents move"
         f" per sweep ({before:.1%} before)"
+        + (", between clusters that suit them equally well" if settled and now > LIVELY else "")
     )
 
 

@@ -10,13 +10,14 @@ from coterie import _rng
 from coterie.backends.base import Backend
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
-from coterie.state import Assignment, dense, from_labels
+from coterie.state import Assignment, assigned, dense, from_labels
 from coterie.urns import NO_CAP, Urn, changed
 
 START_SWEEP = 0  # the address of everything drawn here
 PAIRS = 2_000_000  # of documents and seeds compared at a time
 
-Init = str | int | npt.NDArray[np.int64]
+Named = str | int | npt.NDArray[np.int64]
+Init = Named | Assignment
 
 
 def first_assignment(
@@ -28,18 +29,21 @@ def first_assignment(
     An array: these labels. None of these puts a document in a seed. "seeds": uniformly over the seeds
     (TSDPMM's Algorithm 1). "anchored": documents that share words with seeds in the best of these,
     the others as "random" (process: in one cluster). "online": one pass, each document drawn given
-    those before it. No word promotes others before the first sweep (GPU-DMM's Algorithm 1).
+    those before it. An assignment: itself. No word promotes others before the first sweep (GPU-DMM's
+    Algorithm 1).
     """
+    if isinstance(init, Assignment):
+        return init
     if isinstance(init, str) and init == "online":
         quiet = changed(urn, promotion=0)
         absent = np.full(counts.n_docs, -1, np.int32)
         chain = backend.open(counts, quiet, from_labels(counts, quiet, absent).assignment)
         chain.sweep(key, START_SWEEP)
-        return from_labels(counts, urn, chain.assignment().labels).assignment
-    return from_labels(counts, urn, first_labels(counts, urn, init, key)).assignment
+        return assigned(counts, urn, chain.assignment().labels)
+    return assigned(counts, urn, first_labels(counts, urn, init, key))
 
 
-def first_labels(counts: Counts, urn: Urn, init: Init, key: int) -> npt.NDArray[np.int32]:
+def first_labels(counts: Counts, urn: Urn, init: Named, key: int) -> npt.NDArray[np.int32]:
     """Slots of a start that draws nothing: the seeds are the first, found clusters follow."""
     n_seeds = urn.seeds.weight.size
     u = _rng.uniform(key, START_SWEEP, np.arange(counts.n_docs), _rng.DRAW_TRY)

@@ -43,6 +43,12 @@ class Assignment(NamedTuple):
         """The slots in use, and those of seeds, ascending."""
         return np.flatnonzero(self.id >= 0)
 
+    @property
+    def numbers(self) -> npt.NDArray[np.int32]:
+        """(slots,) the number of each when closed ones are left out, -1 for those."""
+        is_open = self.id >= 0
+        return np.where(is_open, np.cumsum(is_open) - 1, -1).astype(np.int32)
+
 
 class State(NamedTuple):
     """Labels, sizes and word counts. All counts are in units of `urn.words.unit`."""
@@ -96,7 +102,7 @@ def from_labels(
     Gaps between the slots are closed, unless `compact` is False. Ids are given in the order of slots.
     """
     n_seeds = urn.seeds.weight.size
-    width = _width(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.sizes.cap)
+    width = slots_wide(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.sizes.cap)
     room = _room(counts, urn)
     post_ptr = np.zeros(counts.n_words + 1, np.int64)
     np.cumsum(room, out=post_ptr[1:])
@@ -112,6 +118,24 @@ def from_labels(
     )
     layout.fill(counts, urn, state, np.empty(width, np.int64), np.empty(width, np.int64))
     return relayout(urn, state, compact=compact)[0]
+
+
+def assigned(counts: Counts, urn: Urn, labels: npt.NDArray[np.int32]) -> Assignment:
+    """As `from_labels(counts, urn, labels).assignment`, without counting words: for any backend."""
+    n_seeds = urn.seeds.weight.size
+    used = np.zeros(max(int(labels.max(initial=-1)) + 1, n_seeds), bool)
+    used[labels] = True
+    used[:n_seeds] = True
+    labels = (np.cumsum(used) - 1)[labels].astype(np.int32)
+    n_open = int(used.sum())
+    width = slots_wide(n_open, urn.sizes.cap)
+    words = counts.length * counts.weight * urn.words.one
+    total = np.bincount(labels, words, width).astype(np.int64)
+    of_seeds = np.repeat(np.arange(n_seeds), np.diff(urn.seeds.ptr))
+    total += np.bincount(of_seeds, urn.seeds.tally, width).astype(np.int64)
+    size = np.bincount(labels, counts.weight, width).astype(np.int64)
+    ids = np.where(np.arange(width) < n_open, np.arange(width), -1)
+    return Assignment(labels, size, total, no_flags(counts, urn), ids, n_open)
 
 
 def from_assignment(counts: Counts, urn: Urn, given: Assignment) -> State:
@@ -161,7 +185,7 @@ def relayout(
     old = np.flatnonzero(renaming[:-1] >= 0)
     slots = renaming[old]
     n_used = int(slots[-1]) + 1 if old.size else 0
-    width = _width(n_used, urn.sizes.cap, spare)
+    width = slots_wide(n_used, urn.sizes.cap, spare)
     kept = state.z, state.post_ptr, state.post_len, state.post, state.row_of, state.flag
     new = _sized(*kept, width, state.sums.shape[1])
     for now, before in ((new.size, state.size), (new.total, state.total), (new.id, state.id)):
@@ -214,7 +238,7 @@ def is_possible(counts: Counts, urn: Urn, given: Assignment) -> bool:
         == [(np.dtype(np.int32), (counts.n_docs,)), (np.uint8, no_flags(counts, urn).shape)]
         and given.id.dtype == np.int64
         and given.id.ndim == 1
-        and n_seeds <= n_slots <= _width(counts.n_docs + n_seeds, urn.sizes.cap)
+        and n_seeds <= n_slots <= slots_wide(counts.n_docs + n_seeds, urn.sizes.cap)
         and _within(given.labels, 0, n_slots)
         and _within(given.flag, 0, 2)
         and _within(given.id, -1, given.next_id)
@@ -305,7 +329,12 @@ def wants_relayout(state: State, sweep: int) -> bool:
 
     Decided from state and sweep number alone: slots are part of how a number becomes a draw.
     """
-    return sweep <= 4 or sweep % 8 == 0 or state.n_open < 0.8 * state.high
+    return wants_renaming(state.n_open, state.high, sweep)
+
+
+def wants_renaming(n_open: int, high: int, sweep: int) -> bool:
+    """The rule of `wants_relayout`, for open slots of which the highest is below `high`."""
+    return sweep <= 4 or sweep % 8 == 0 or n_open < 0.8 * high
 
 
 def word_counts(
@@ -337,7 +366,7 @@ def _ranges(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - lengths, lengths)
 
 
-def _width(n_open: int, cap: int, spare: int = 0) -> int:
+def slots_wide(n_open: int, cap: int, spare: int = 0) -> int:
     """Slots to keep: the open ones and an eighth more, never above the cap, in whole blocks."""
     wanted = min(n_open + max(32, n_open // 8, spare), cap)
     return -(-max(wanted, 1) // 16) * 16

@@ -40,6 +40,7 @@ class Step(Protocol):
     """Something to do between sweeps. It must follow from its arguments alone, so that runs repeat."""
 
     name: str  # with its settings: a checkpoint of other steps is refused
+    learns: bool  # values of the urn, which a sample of the documents can teach, too
 
     def __call__(self, moment: Moment) -> Change | None:
         """What to change after this sweep, if anything."""

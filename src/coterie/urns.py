@@ -177,10 +177,16 @@ def is_located(counts: Counts, urn: Urn) -> bool:
     return urn.location.kappa > 0.0 and counts.vectors.shape[1] > 0
 
 
-def potential(urn: Urn, sums: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """kappa (sqrt(rho^2 + |S|^2) - rho) for each sum of vectors, along the last axis."""
+def potential(urn: Urn, norm: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """kappa (sqrt(rho^2 + |S|^2) - rho) for each |S|^2 of a sum of vectors."""
     kappa, rho = urn.location
-    return np.asarray(kappa * (np.sqrt(rho**2 + (sums**2).sum(axis=-1)) - rho))
+    return np.asarray(kappa * (np.sqrt(rho**2 + np.asarray(norm)) - rho))
+
+
+def has_joint(urn: Urn) -> bool:
+    """Whether p(words, z) is known: not with related words, nor if no cluster can open (alpha = 0)."""
+    opens = urn.sizes.prior > 0.0 or urn.sizes.open_weight > 0.0
+    return opens and not urn.relations.promotion
 
 
 def is_symmetric(urn: Urn) -> bool:

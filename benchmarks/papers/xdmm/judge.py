@@ -11,6 +11,7 @@ from ...harness.scores import Interval, exponent, interval
 from ...harness.seeds import Seeds
 from ...harness.store import Rows
 from ...harness.tables import counted, signed
+from . import gpu
 from .show import (
     BLOCKED,
     FREQUENCY,
@@ -74,6 +75,7 @@ def claims(rows: Rows) -> list[Claim]:
         as_good("A symmetric prior costs nothing (Figure 4)", apart(GIBBS, FREQUENCY, most=2)),
         _curves(rows),
         _index(rows),
+        *gpu.claims(NEARLY, bool(rows)),
         *_parallel(rows),
     ]
 

@@ -14,6 +14,7 @@ from ...harness.scores import Interval, interval
 from ...harness.seeds import Seeds
 from ...harness.store import Row, Rows
 from ...harness.tables import counted, joined, markdown, number, signed, span
+from . import gpu
 
 CORPORA = ("20ng", "ohsumed", "reuters")
 SPAN, DRAWN = "ohsumed", "nyt drawn"  # the largest corpus there is, and a larger one drawn
@@ -68,6 +69,7 @@ def tables(rows: Rows) -> dict[str, str]:
         "levels": joined(*(_levels(rows, name) for name in (SPAN, DRAWN))),
         "level_names": ", ".join(f"{level:g}" for level in LEVELS),
         "threads": _threads(rows),
+        "gpu": gpu.table(),
         "turns": counted((len(row["seconds"]["1"]) for row in threads), "turn"),
         "prior": _prior(of),
         "prior_runs": counted(len(runs) for runs in prior if runs),

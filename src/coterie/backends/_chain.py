@@ -60,7 +60,7 @@ class BaseChain:
         urn, state = self.urn, self.state
         joint, given = (np.nan, np.nan) if urn.relations.promotion else self._word_terms()
         if state.sums.shape[1]:
-            joint += float(potential(urn, state.sums).sum())
+            joint += float(potential(urn, (state.sums**2).sum(axis=1)).sum())
         if urn.relations.promotion or urn.seeds.weight.size:
             return joint, float(summary.words_given_labels(self.counts, urn, state))
         total = state.total[state.total > 0] * urn.words.unit

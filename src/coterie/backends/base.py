@@ -15,7 +15,12 @@ from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment
 from coterie.urns import Urn
 
-_WHERE = {"cpu": "coterie.backends.cpu"}
+_WHERE = {
+    "cpu": "coterie.backends.cpu",
+    "cuda": "coterie.backends.cuda",
+    "sharded": "coterie.distributed.local",
+    "dask": "coterie.distributed.dask_backend",
+}
 
 
 class Sampler(NamedTuple):
@@ -48,6 +53,7 @@ class SamplerOptions(NamedTuple):
     steps: int = 1  # metropolis: proposals per document and sweep
     refresh: int | None = None  # metropolis: sweeps until proposals are made again; None: never
     phi: str = "draw"  # uncollapsed: theta and phi drawn, or their posterior "mean"
+    shards: int | None = None  # parts blind to each other within a sweep; None: from the data
 
 
 DEFAULT = SamplerOptions()
@@ -140,7 +146,7 @@ def sampler_names() -> tuple[str, ...]:
 
 
 def get_backend(name: str = "auto") -> Backend:
-    """The backend of this name; "auto" is "cpu" as long as there is no other."""
+    """The backend of this name; "auto" is "cpu": a GPU is used only if asked for."""
     name = "cpu" if name == "auto" else name
     if name not in _WHERE:
         raise Unsupported(f"There is no backend {name!r}; choose one of {', '.join(_WHERE)}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from coterie.backends._chain import BaseChain
 from coterie.backends._score import score
 from coterie.backends.base import DEFAULT, SAMPLERS, SamplerOptions
 from coterie.counts import Counts
-from coterie.state import Assignment, from_assignment
+from coterie.state import Assignment, State, from_assignment
 from coterie.urns import Urn
 
 log = logging.getLogger("coterie")
@@ -35,8 +36,13 @@ class CpuBackend:
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
     ) -> BaseChain:
         """A chain that samples on from this assignment."""
+        return self.chain(counts, urn, from_assignment(counts, urn, assignment), options)
+
+    def chain(
+        self, counts: Counts, urn: Urn, state: State, options: SamplerOptions = DEFAULT
+    ) -> BaseChain:
+        """A chain that samples on from this state."""
         announce_compilation(options.sampler)
-        state = from_assignment(counts, urn, assignment)
         return _chain_class(options.sampler)(counts, urn, state, options)
 
     score = staticmethod(score)
@@ -61,5 +67,18 @@ def announce_compilation(sampler: str) -> None:
         return
     cache = getattr(entry, "_cache", None)
     index = getattr(getattr(cache, "_cache_file", None), "_index_path", None)
-    if index is None or not Path(index).exists():
+    if index is None or not _can_keep(Path(index).parent):
+        log.warning(
+            "coterie compiles its kernels, which takes up to half a minute, and cannot keep them: every"
+            " process compiles them again. Set the environment variable NUMBA_CACHE_DIR to a folder that"
+            " can be written."
+        )
+    elif not Path(index).exists():
         log.warning("coterie compiles its kernels, once on this machine: up to half a minute.")
+
+
+def _can_keep(folder: Path) -> bool:
+    """Whether files can be written to a folder, which may not exist yet."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return os.access(folder, os.W_OK)

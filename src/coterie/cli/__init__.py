@@ -17,6 +17,7 @@ from coterie.cli import exits, streams
 COMMANDS = {
     "fit": "Cluster the texts in a file and write your table with a cluster for each row.",
     "predict": "Assign new texts to the clusters of a saved model.",
+    "edit": "Rename, merge or split clusters of a saved model, or drop words from it.",
     "info": "Show the clusters, settings and notes of a saved model.",
     "report": "Write the report of a saved model, a single HTML page.",
     "demo": "Try coterie on a small invented corpus.",
@@ -73,7 +74,7 @@ def _first_page() -> str:
         "",
         "Examples:",
         "  coterie fit reviews.csv               writes reviews.coterie/ (table, clusters, report, model)",
-        "  coterie fit reviews.csv --text body --n-clusters 50 -o result",
+        "  coterie fit reviews.csv --text body --clusters 50 -o result",
         "  cat titles.txt | coterie fit -",
         "  coterie predict reviews.coterie new.csv -o new_with_clusters.csv",
         "",

@@ -2,75 +2,39 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from enum import StrEnum
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from coterie.cli import ABOUT, COMMANDS
-from coterie.cli.exits import BROKEN_PIPE, INTERRUPTED, PROBLEM, End
-from coterie.cli.words import in_terms_of_options, printable
-from coterie.errors import CoterieError
+from coterie.cli.options import (
+    Debug,
+    Encoding,
+    Files,
+    Force,
+    Format,
+    Header,
+    Json,
+    Model,
+    Quiet,
+    Sheet,
+    Show,
+    Text,
+)
+from coterie.cli.pointing import PointingGroup
+from coterie.cli.problems import errors_in_words
 
 app = typer.Typer(
     name="coterie",
+    cls=PointingGroup,
     help=ABOUT,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # brackets in our help are not markup
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Format(StrEnum):
-    """File types for the table."""
-
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-
-
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="A .csv, .tsv, .jsonl, .json or .parquet file, or a .txt file with one text per line; may"
-        " be gzipped. Or a folder of .txt files, or - for standard input.",
-    ),
-]
-Model = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL", help="The folder written by `coterie fit`, or the model folder in it."
-    ),
-]
-Text = Annotated[
-    str | None,
-    typer.Option(
-        "--text", "-t", metavar="COLUMN", help="The column with the texts. Default: detected."
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Encoding of FILE, such as latin-1. Default: detected."),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        show_default=False,
-        help="Whether the first line of a csv or tsv file holds column names. Default: detected.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Replace the output of an earlier run.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -99,11 +63,11 @@ def first_page(
 @app.command(
     help=COMMANDS["fit"],
     epilog="Press Ctrl-C while sampling to stop early: the clusters found so far are written. While"
-    " results are being written, the first Ctrl-C lets the writing finish (exit code 130) and the"
-    " second one stops it.",
+    " results are being written, the first Ctrl-C lets the writing finish and the second one stops it."
+    " The exit code is 130.",
 )
 def fit(
-    file: File,
+    files: Files,
     text: Text = None,
     id: Annotated[
         str | None,
@@ -116,7 +80,7 @@ def fit(
             "-o",
             metavar="OUT",
             help="A folder for the table, clusters.csv, report.html and model/. If OUT ends in .csv,"
-            " .tsv, .jsonl or .parquet, only the table is written, to that file; - writes it to"
+            " .tsv, .xlsx, .jsonl or .parquet, only the table is written, to that file; - writes it to"
             " standard output. Default: the name of FILE with .coterie, in the current folder.",
         ),
     ] = None,
@@ -137,8 +101,32 @@ def fit(
     ] = None,
     n_clusters: Annotated[
         int | None,
-        typer.Option(metavar="K", help="Maximum number of clusters; usually fewer are found."),
+        typer.Option(
+            "--clusters",
+            "--n-clusters",
+            metavar="N",
+            help="Exactly this many clusters. By default, a number is found on which several runs agree.",
+        ),
     ] = None,
+    max_clusters: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="At most this many clusters."),
+    ] = None,
+    outliers: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="flag: mark texts that are clearly apart from all others; own: also give them a cluster"
+            " of their own; 0.03: mark the 3% most unusual ones.",
+        ),
+    ] = "flag",
+    levels: Annotated[
+        bool,
+        typer.Option(
+            help="Compare several runs, to choose the number of clusters and to rate each cluster."
+            " --no-levels is faster."
+        ),
+    ] = True,
     alpha: Annotated[
         float | None,
         typer.Option(help="Larger values start new clusters more easily. Default: 0.1."),
@@ -175,6 +163,14 @@ def fit(
             help="Language of the stop words, such as en or de; auto detects it, none turns it off."
         ),
     ] = "auto",
+    stop_words: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Words to leave out: a file with one word per line, auto (articles, pronouns and the"
+            " like of the language) or none.",
+        ),
+    ] = "auto",
     min_df: Annotated[
         str,
         typer.Option(
@@ -191,6 +187,7 @@ def fit(
     ] = "auto",
     encoding: Encoding = None,
     header: Header = None,
+    sheet: Sheet = None,
     seed: Annotated[
         int, typer.Option(help="Random seed; the same seed gives the same clusters.")
     ] = 0,
@@ -205,6 +202,39 @@ def fit(
         Format | None,
         typer.Option("--format", help="File type of the table. Default: that of OUT or FILE."),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Compare the groups between the values of a column, such as a channel. May be repeated.",
+        ),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(
+            "--over",
+            metavar="COLUMN",
+            help="Show the groups over time, by a column with dates, and what is new, growing or gone.",
+        ),
+    ] = None,
+    show: Show = None,
+    per_group: Annotated[
+        bool,
+        typer.Option(
+            "--per-group",
+            help="Also write the rows of each group to a file of their own, in OUT/groups; in an .xlsx"
+            " file, to a sheet.",
+        ),
+    ] = False,
+    out_of_core: Annotated[
+        bool,
+        typer.Option(
+            "--out-of-core",
+            help="Read FILE in parts, so that it need not fit into memory: the clusters are found in a"
+            " sample, and then counted over all texts. Used by default if FILE is too large.",
+        ),
+    ] = False,
     model: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save the model here instead of in OUT.")
     ] = None,
@@ -217,11 +247,11 @@ def fit(
     debug: Debug = False,
 ) -> None:
     """Cluster a file and write table, clusters, report and model."""
-    with errors_in_words(debug):
+    with errors_in_words(debug, json):
         from coterie.cli import fit as command
 
         command.run(
-            file,
+            files,
             out,
             format=None if format is None else format.value,
             model=model,
@@ -229,12 +259,20 @@ def fit(
             force=force,
             as_json=json,
             quiet=quiet,
+            per_group=per_group,
+            by=by or [],
+            over=over,
+            show=show or [],
+            out_of_core=out_of_core,
             options={
                 "text": text,
                 "id": id,
                 "seeds": seeds,
                 "seed_weight": seed_weight,
                 "n_clusters": n_clusters,
+                "max_clusters": max_clusters,
+                "levels": levels,
+                "outliers": outliers,
                 "alpha": alpha,
                 "beta": beta,
                 "n_sweeps": sweeps,
@@ -242,10 +280,12 @@ def fit(
                 "kappa": kappa,
                 "checkpoint": checkpoint,
                 "language": language,
+                "stop_words": stop_words,
                 "min_df": min_df,
                 "max_df": max_df,
                 "encoding": encoding,
                 "header": header,
+                "sheet": sheet,
                 "random_state": seed,
                 "max_time": max_time,
             },
@@ -254,11 +294,11 @@ def fit(
 
 @app.command(
     help=COMMANDS["predict"],
-    epilog="The columns cluster, name and probability are added to your table.",
+    epilog="The columns cluster, name, probability, outlier_score and trust are added to your table.",
 )
 def predict(
     model: Model,
-    file: File,
+    files: Files,
     text: Text = None,
     out: Annotated[
         str,
@@ -266,7 +306,7 @@ def predict(
             "--out",
             "-o",
             metavar="OUT",
-            help="A .csv, .tsv, .jsonl or .parquet file, or - for standard output (as csv).",
+            help="A .csv, .tsv, .xlsx, .jsonl or .parquet file, or - for standard output (as csv).",
         ),
     ] = "-",
     embedder: Annotated[
@@ -275,35 +315,92 @@ def predict(
             help="Where the model's own vectors are, if it was fitted with a file or folder."
         ),
     ] = None,
+    fail_if_drift: Annotated[
+        bool,
+        typer.Option(
+            "--fail-if-drift",
+            help="End with exit code 4 if the texts are no longer like those of the fit.",
+        ),
+    ] = False,
     encoding: Encoding = None,
     header: Header = None,
+    sheet: Sheet = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
 ) -> None:
     """Assign new texts to the clusters of a saved model."""
-    with errors_in_words(debug):
+    with errors_in_words(debug, json):
         from coterie.cli import predict as command
 
         command.run(
             model,
-            file,
+            files,
             text,
             out,
             encoding,
             header,
+            sheet,
             embedder=embedder,
+            fail_if_drift=fail_if_drift,
             as_json=json,
             quiet=quiet,
             force=force,
         )
 
 
+@app.command(
+    help=COMMANDS["edit"],
+    epilog="All numbers are those of the clusters before the command; afterwards, clusters are numbered by"
+    " size again. Words are dropped first, then clusters are merged, split and renamed.",
+)
+def edit(
+    model: Model,
+    rename: Annotated[
+        list[str] | None,
+        typer.Option("--rename", metavar="N=NAME", help="Rename a cluster. May be repeated."),
+    ] = None,
+    merge: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--merge", metavar="N,N", help="Make one cluster of several. May be repeated."
+        ),
+    ] = None,
+    split: Annotated[
+        list[str] | None,
+        typer.Option("--split", metavar="N=K", help="Split a cluster into K. May be repeated."),
+    ] = None,
+    drop_words: Annotated[
+        str | None,
+        typer.Option("--drop-words", metavar="WORDS", help="Words to leave out: please,thanks."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="Write a new folder instead of changing MODEL.",
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> None:
+    """Edit a saved model."""
+    with errors_in_words(debug, json):
+        from coterie.cli import edit as command
+
+        edits = command.Edits.parse(rename or [], merge or [], split or [], drop_words)
+        command.run(model, edits, out, as_json=json, quiet=quiet, force=force)
+
+
 @app.command(help=COMMANDS["info"])
 def info(model: Model, json: Json = False, debug: Debug = False) -> None:
     """Show the clusters, settings and notes of a saved model."""
-    with errors_in_words(debug):
+    with errors_in_words(debug, json):
         from coterie.cli import saved
 
         saved.info(model, as_json=json)
@@ -321,6 +418,18 @@ def report(
             help="The file to write. Default: the name of MODEL with .html, in the current folder.",
         ),
     ] = None,
+    texts: Annotated[
+        bool, typer.Option(help="Show the texts. --no-texts writes a page without any text.")
+    ] = True,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Show the clusters in each value of this column."),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Show the clusters over this column of times."),
+    ] = None,
+    show: Show = None,
     quiet: Quiet = False,
     force: Force = False,
     debug: Debug = False,
@@ -329,7 +438,8 @@ def report(
     with errors_in_words(debug):
         from coterie.cli import saved
 
-        saved.report(model, out, quiet=quiet, force=force)
+        by, show = by or [], show or []
+        saved.report(model, out, texts=texts, by=by, over=over, show=show, quiet=quiet, force=force)
 
 
 @app.command(help=COMMANDS["demo"])
@@ -347,42 +457,3 @@ def demo(
         import coterie.demo
 
         coterie.demo.run(out, Console(highlight=False))
-
-
-@contextmanager
-def errors_in_words(debug: bool) -> Iterator[None]:
-    """Turn exceptions into one sentence on stderr and an exit code; --debug adds the traceback."""
-    try:
-        yield
-    except typer.Exit:
-        raise
-    except BrokenPipeError:  # `coterie ... | head`: the reader closed the pipe
-        raise typer.Exit(BROKEN_PIPE) from None
-    except KeyboardInterrupt:
-        _fail("Interrupted. Nothing was written.", INTERRUPTED)
-    except End as end:
-        _fail(str(end), end.code)
-    except Exception as error:
-        if debug:
-            import traceback
-
-            traceback.print_exc()
-        _fail(_sentence(error), PROBLEM)
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, CoterieError):
-        return in_terms_of_options(error.sentence)
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'The output'}: {error.strerror}."
-    if isinstance(error, MemoryError):
-        return "There is not enough memory. Try a part of the file, or a larger --min-df."
-    return (
-        f"This is a bug in coterie ({type(error).__name__}: {error}). Please run the command again with"
-        " --debug and report the output."
-    )
-
-
-def _fail(sentence: str, code: int) -> Any:
-    sys.stderr.write(f"Error: {printable(sentence)}\n")
-    raise typer.Exit(code)

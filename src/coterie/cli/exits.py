@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-DONE, PROBLEM, MISUSE, ELSEWHERE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
+DONE, PROBLEM, MISUSE, ELSEWHERE, DRIFTED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 4, 130, 141
 
 # shown by `coterie --help` and in the documentation
 MEANING = {
@@ -10,6 +10,7 @@ MEANING = {
     PROBLEM: "an error, explained in a message; your files were not changed",
     MISUSE: "the command or its options are wrong",
     ELSEWHERE: "success, but the output existed by then, so the result has another name",
+    DRIFTED: "predict --fail-if-drift: written, but the texts are no longer like those of the fit",
     INTERRUPTED: "interrupted by Ctrl-C; a message says what was written, if anything",
     BROKEN_PIPE: "the program reading the output stopped early, as in coterie ... | head",
 }
@@ -18,6 +19,7 @@ MEANING = {
 class End(Exception):
     """Ends a command with this exit code and one sentence on standard error."""
 
-    def __init__(self, code: int, sentence: str) -> None:
+    def __init__(self, code: int, sentence: str, has_result: bool = False) -> None:
         super().__init__(sentence)
         self.code = code
+        self.has_result = has_result  # it was written and printed before

@@ -26,9 +26,9 @@ def finishing(outputs: Sequence[Place], found: Callable[[], bool]) -> Iterator[N
         written = ", ".join(place.written for place in outputs if place.written)
         where = f" to {written}" if written else ""
         said = f"Interrupted, but all results were written{where} first."
-        raise End(INTERRUPTED, " ".join([said, *moved]))
+        raise End(INTERRUPTED, " ".join([said, *moved]), has_result=True)
     if moved:
-        raise End(ELSEWHERE, " ".join(moved))
+        raise End(ELSEWHERE, " ".join(moved), has_result=True)
 
 
 def _stopped(outputs: Sequence[Place], found: bool) -> str:

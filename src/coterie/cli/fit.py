@@ -7,17 +7,23 @@ import math
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coterie import exporting
 from coterie._version import __version__
-from coterie.cli import places, sources, streams, summary, tables
+from coterie.cli import breakdowns, parts_of_a_file, places, sources, streams, summary, tables
+from coterie.cli.exits import INTERRUPTED, End
 from coterie.cli.finishing import finishing
 from coterie.cli.places import Place
 from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
+from coterie.report.texts import chosen_columns
+from coterie.text import writing
 
 if TYPE_CHECKING:
+    from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
+    from coterie.large.clustering import Large
 
 # ending of FILE -> default file type of the table; csv for all others
 _DEFAULT_TYPES = {
@@ -28,10 +34,28 @@ _DEFAULT_TYPES = {
     ".json": "jsonl",
 }
 _DEFAULT_TYPES |= {".parquet": "parquet", ".pq": "parquet"}
+_DEFAULT_TYPES |= dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "xlsx")
+
+
+class Result(NamedTuple):
+    """What a run found, and how to write it."""
+
+    groups: Clustering
+    parts: list[Breakdown]
+    kind: str  # file type of the table
+    title: str
+    per_group: bool
+    show: list[str]  # columns beside the texts of the report
+    large: Large | None = None  # the whole file, if the groups are those of a sample
+
+    @property
+    def report_columns(self) -> dict[str, Any]:
+        """Columns of the table, as arguments of `groups.report`."""
+        return {**breakdowns.columns(self.parts), "columns": self.show}
 
 
 def run(
-    file: str,
+    files: list[str],
     out: str | None,
     *,
     format: str | None,
@@ -40,34 +64,69 @@ def run(
     force: bool,
     as_json: bool,
     quiet: bool,
+    per_group: bool = False,
+    by: list[str] | None = None,
+    over: str | None = None,
+    show: list[str] | None = None,
+    out_of_core: bool = False,
     options: dict[str, Any],
 ) -> None:
     """Check the options, cluster, write the results and print a summary."""
+    file = sources.given(files)
     sources.check_file(file)
     given = _python_values(options)
     target = out if out is not None else f"{sources.stem_of(file)}.coterie"
     _check_printing(target, format, as_json)
     outputs = _outputs(file, target, format, model, report, force)
+    if per_group and (target == "-" or places.kind_of(target) not in (None, "xlsx")):
+        raise InvalidInput(
+            "--per-group writes several tables. Let -o name a folder or an .xlsx file."
+        )
+    in_parts = parts_of_a_file.wanted(file, out_of_core)
+    if in_parts:
+        whole = {"--by": by, "--over": over, "--show": show, "--per-group": per_group}
+        whole |= {"--checkpoint": options["checkpoint"]}
+        parts_of_a_file.check(target, format, default_type(file), whole)
     stages = Stages(quiet)
     with finishing(list(outputs.values()), lambda: stages.n_sweeps > 0):
+        parts: list[Breakdown] = []
         with ExitStack() as held:
             for place in outputs.values():
                 held.enter_context(place)
             held.callback(stages.close)
-            groups = _cluster(file, given, stages)
             kind = format or places.kind_of(target) or default_type(file)
-            paths = _write(groups, outputs, kind, stages, sources.stem_of(file))
-        facts = _facts(groups, stages, paths)
+            large = None
+            if in_parts:
+                folder = held.enter_context(outputs["-o"].beside())
+                large = parts_of_a_file.cluster(file, given, stages, folder)
+                groups = large.groups
+            else:
+                groups, parts = _cluster(file, given, stages, by or [], over, show or [])
+            beside = chosen_columns(groups.rows, show)
+            title = sources.stem_of(file)
+            result = Result(groups, parts, kind, title, per_group, beside, large)
+            paths = _write(result, outputs, stages)
+        facts = _facts(result, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
             if as_json:
                 sys.stdout.write(json.dumps(facts) + "\n")
             elif target == "-":
-                tables.print_table(groups.rows, _added(groups), format)
+                tables.print_table(groups.rows, groups.added, format)
             if not quiet and not as_json:
-                summary.show(groups, facts, to_stderr=target == "-")
+                summary.show(groups, facts, to_stderr=target == "-", parts=breakdowns.said(parts))
+    if groups.stop is not None and groups.stop.kind == "interrupted":
+        said = "Interrupted while sampling; the clusters found so far were written."
+        raise End(INTERRUPTED, said, has_result=True)
 
 
-def _cluster(file: str, given: dict[str, Any], stages: Stages) -> Clustering:
+def _cluster(
+    file: Any,
+    given: dict[str, Any],
+    stages: Stages,
+    by: list[str],
+    over: str | None,
+    show: list[str],
+) -> tuple[Clustering, list[Breakdown]]:
     stages.enter("starting")
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
@@ -78,10 +137,14 @@ def _cluster(file: str, given: dict[str, Any], stages: Stages) -> Clustering:
             raise KeyboardInterrupt  # still in the first sweep: the clusters are random
         stages.enter(stage)
 
-    groups = cluster(file, callbacks=[stages.sweep], on_stage=enter, **given)
+    if by or over is not None or show:
+        stages.enter("reading")
+        file = breakdowns.read(file, given, by, over, show)
+    # the labels do not depend on the number of threads
+    groups = cluster(file, n_jobs=-1, callbacks=[stages.sweep], on_stage=enter, **given)
     stages.enter("describing")
-    _ = _added(groups), groups.clusters
-    return groups
+    _ = groups.added, groups.clusters
+    return groups, breakdowns.of(groups, by, over)
 
 
 def _python_values(options: dict[str, Any]) -> dict[str, Any]:
@@ -91,12 +154,24 @@ def _python_values(options: dict[str, Any]) -> dict[str, Any]:
     given["max_df"] = _df("--max-df", options["max_df"])
     if options["seeds"] is not None:
         given["seeds"] = sources.seeds_at(options["seeds"])
+    given["outliers"] = _share("--outliers", options["outliers"])
     if options["language"].lower() == "none":
         given["language"] = None
     seconds = options["max_time"]
     if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
         raise InvalidInput(f"--max-time must be a number of seconds above 0; got {seconds:g}.")
     return given
+
+
+def _share(option: str, value: str) -> float | str:
+    if value in ("flag", "own"):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise InvalidInput(
+            f"{option} must be flag, own or a share such as 0.03; got {value!r}."
+        ) from None
 
 
 def _df(option: str, value: str) -> int | float | str:
@@ -117,12 +192,12 @@ def _check_printing(target: str, format: str | None, as_json: bool) -> None:
         raise InvalidInput("--json and -o - both write to standard output. Use only one of them.")
     if target == "-" or as_json:
         streams.check_output("the result")
-    if target == "-" and format == "parquet" and sys.stdout.isatty():
-        raise InvalidInput("A parquet file cannot be printed in a terminal. Name a file with -o.")
+    if target == "-" and format in ("parquet", "xlsx") and sys.stdout.isatty():
+        raise InvalidInput(f"The format {format} cannot be printed. Name a file with -o.")
 
 
 def _outputs(
-    file: str,
+    file: str | list[Path],
     target: str,
     format: str | None,
     model: Path | None,
@@ -132,6 +207,7 @@ def _outputs(
     """The outputs to write, by the options that name them."""
     outputs = {}
     if target != "-":
+        places.check_ending(target)
         kind = places.kind_of(target)
         if kind is not None and format not in (None, kind):
             raise InvalidInput(f"--format {format} does not match the file name {target}.")
@@ -145,21 +221,24 @@ def _outputs(
     return outputs
 
 
-def default_type(file: str) -> str:
+def default_type(file: str | list[Path]) -> str:
     """The default file type of the table for an input file."""
+    file = str(file[0]) if isinstance(file, list) else file
     suffixes = [s.lower() for s in Path(file).suffixes if s.lower() not in (".gz", ".gzip")]
     return _DEFAULT_TYPES.get(suffixes[-1], "csv") if suffixes else "csv"
 
 
-def _write(
-    groups: Clustering, outputs: dict[str, Place], kind: str, stages: Stages, title: str
-) -> dict[str, str]:
+def _write(result: Result, outputs: dict[str, Place], stages: Stages) -> dict[str, str]:
     """Write all outputs, OUT last and in one step; return their paths."""
     out, model, report = (outputs.get(option) for option in ("-o", "--model", "--report"))
+    groups, title = result.groups, result.title
+    columns = result.report_columns
     paths: dict[str, str] = {}
     if report is not None:
         stages.enter("report")
-        paths["report"] = str(report.write(lambda fresh: groups.report(fresh, title=title)))
+        paths["report"] = str(
+            report.write(lambda fresh: groups.report(fresh, title=title, **columns))
+        )
     if model is not None:
         stages.enter("writing")
         paths["model"] = str(model.write(groups.save))
@@ -167,24 +246,29 @@ def _write(
         stages.enter("writing")
     elif places.kind_of(str(out.target)) is not None:
         stages.enter("writing")
-        table = out.write(
-            lambda fresh: tables.write_table(groups.rows, _added(groups), fresh, kind)
-        )
-        paths["table"] = str(table)
+        paths["table"] = str(out.write(lambda fresh: _write_table(result, fresh)))
     else:
-        paths = _write_folder(groups, out, paths, kind, stages, title)
+        paths = write_folder(result, out, paths, stages)
     return paths
 
 
-def _write_folder(
-    groups: Clustering,
-    out: Place,
-    elsewhere: dict[str, str],
-    kind: str,
-    stages: Stages,
-    title: str,
+def _write_table(result: Result, path: Path) -> None:
+    """Write the table; a workbook holds the clusters and the breakdowns, too."""
+    groups, kind = result.groups, result.kind
+    if result.large is not None:
+        result.large.write(path)
+    elif kind == "xlsx":
+        more = breakdowns.frames(result.parts)
+        path.write_bytes(exporting.table_bytes(groups, kind, result.per_group, more))
+    else:
+        tables.write_table(groups.rows, groups.added, path, kind)
+
+
+def write_folder(
+    result: Result, out: Place, elsewhere: dict[str, str], stages: Stages
 ) -> dict[str, str]:
     """Write the folder OUT with everything not written `elsewhere`; return the paths."""
+    groups, kind = result.groups, result.kind
     names = {
         "report": "report.html",
         "model": "model",
@@ -197,49 +281,38 @@ def _write_folder(
         fresh.mkdir()
         if "report" not in elsewhere:
             stages.enter("report")
-            groups.report(fresh / names["report"], title=title)
+            groups.report(fresh / names["report"], title=result.title, **result.report_columns)
         stages.enter("writing")
         if "model" not in elsewhere:
             groups.save(fresh / names["model"])
-        tables.write_table(groups.rows, _added(groups), fresh / names["table"], kind)
-        _cluster_table(groups).write_csv(fresh / names["clusters"])
+        _write_table(result, fresh / names["table"])
+        if result.per_group and kind != "xlsx":
+            (fresh / places.GROUPS).mkdir()
+            for name, content in exporting.files(groups, kind):
+                (fresh / places.GROUPS / name).write_bytes(content)
+        clusters = writing.frame_bytes(exporting.clusters(groups), "csv", groups.rows.dialect)
+        (fresh / names["clusters"]).write_bytes(clusters)
+        names.update(breakdowns.write(result.parts, fresh, groups.rows.dialect))
 
     def seal(fresh: Path, final: Path) -> None:
         paths.update({"folder": str(final)}, **{n: str(final / at) for n, at in names.items()})
         paths.update(elsewhere)
-        facts = {"made_by": places.MADE_BY, **_facts(groups, stages, paths)}
+        facts = {"made_by": places.MADE_BY, **_facts(result, stages, paths)}
         (fresh / places.RUN).write_text(json.dumps(facts, indent=2), encoding="utf-8")
 
     out.write(fill, seal)
     return paths
 
 
-def _added(groups: Clustering) -> dict[str, Any]:
-    """The columns added to the table."""
-    from coterie.clustering import ADDED
-
-    values = (groups.labels, groups.probability, groups.outlier_score)
-    return dict(zip(ADDED, values, strict=True))
-
-
-def _cluster_table(groups: Clustering) -> Any:
-    """The clusters as a flat table: words in one cell, one column per example."""
-    clusters = groups.clusters
-    flat = clusters.drop("words", "examples")
-    series = type(clusters["name"])
-    examples = clusters["examples"].to_list()
-    columns = [series("words", [", ".join(words) for words in clusters["words"]])]
-    for i in range(max(map(len, examples), default=0)):
-        texts = [row[i] if i < len(row) else None for row in examples]
-        columns.append(series(f"example_{i + 1}", texts))
-    return tables.without_formulas(flat.with_columns(columns))
-
-
-def _facts(groups: Clustering, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:
+def _facts(result: Result, stages: Stages, paths: dict[str, str]) -> dict[str, Any]:
     """The contents of `--json` output and of run.json."""
+    parts = result.parts
     return {
         "version": __version__,
-        **summary.facts(groups),
+        **summary.facts(result.groups),
+        **parts_of_a_file.facts(result.large),
+        **({"breakdowns": breakdowns.facts(parts)} if parts else {}),
+        **({"show": result.show} if result.show else {}),
         "stages": {name: round(seconds, 4) for name, seconds in stages.seconds.items()},
         "paths": paths,
     }

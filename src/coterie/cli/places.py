@@ -9,24 +9,38 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from coterie import _disk
+from coterie.cli.breakdowns import FILES
 from coterie.errors import InvalidInput
+from coterie.exporting import ENDINGS
 
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
+# file types that people may expect, so that none of these names becomes a folder by surprise
+_NO_FOLDERS = frozenset(
+    re.split(
+        " ",
+        ".xls .xlsm .xlsb .ods .json .txt .text .html .htm .gz .zip .pdf .doc .docx .xml .yaml .yml"
+        " .feather .arrow .db .sqlite .md .tab",
+    )
+)
 RUN = "run.json"
 MADE_BY = "coterie fit"
-_OURS = {RUN, "clusters.csv", "report.html", "model", *(f"table{ending}" for ending in ENDINGS)}
+GROUPS = "groups"  # the folder with a file per group
+_OURS = {
+    RUN,
+    "clusters.csv",
+    "report.html",
+    "model",
+    GROUPS,
+    *(f"table{ending}" for ending in ENDINGS),
+}
 _MOST = 2**26  # bytes of a run.json
 _KEPT = "it is only replaced with --force"
 
@@ -34,6 +48,16 @@ _KEPT = "it is only replaced with --force"
 def kind_of(path: str) -> str | None:
     """The file type of a table, from the ending of its path; None if it has no such ending."""
     return ENDINGS.get(Path(path).suffix.lower())
+
+
+def check_ending(path: str) -> None:
+    """Refuse an output that looks like a file of a type that coterie cannot write."""
+    ending = Path(path).suffix.lower()
+    if ending in _NO_FOLDERS and not Path(path).is_dir():
+        raise InvalidInput(
+            f"coterie cannot write a table as {ending} ({path}). Use {', '.join(ENDINGS)} for the table"
+            " alone, or a name without such an ending for a folder with everything."
+        )
 
 
 class Place:
@@ -67,6 +91,12 @@ class Place:
     def __exit__(self, *_: object) -> None:
         """Unlock the path."""
         self._claim.__exit__()
+
+    @contextmanager
+    def beside(self) -> Iterator[Path]:
+        """A temporary folder on the same disk, while the path is locked."""
+        with tempfile.TemporaryDirectory(prefix=".coterie-", dir=self._claim.real.parent) as folder:
+            yield Path(folder)
 
     def write(
         self, fill: Callable[[Path], Any], seal: Callable[[Path, Path], Any] = lambda *_: None
@@ -110,13 +140,13 @@ class Place:
         )
 
 
-def for_file(target: Path, force: bool, source: str = "") -> Place:
+def for_file(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     """The output path of a table or a report."""
     _check_source(target, source)
     return Place(target, lambda path: _disk.no_file(path) or ("" if force else _KEPT))
 
 
-def for_run(target: Path, force: bool, source: str = "") -> Place:
+def for_run(target: Path, force: bool, source: str | list[Path] = "") -> Place:
     """The output folder of `coterie fit`."""
     _check_source(target, source)
     return Place(target, lambda path: _no_run(path, force))
@@ -152,8 +182,11 @@ def check_apart(outputs: dict[str, Place]) -> None:
         seen.append((option, real))
 
 
-def _check_source(target: Path, source: str) -> None:
-    if source not in ("", "-") and _same(target, Path(source)):
+def _check_source(target: Path, source: str | list[Path]) -> None:
+    files = (
+        source if isinstance(source, list) else [Path(source)] if source not in ("", "-") else []
+    )
+    if any(_same(target, file) for file in files):
         raise InvalidInput(f"{target} is the input file. Choose another output.")
 
 
@@ -174,7 +207,8 @@ def _no_run(path: Path, force: bool) -> str:
         return ""
     if not force:
         return _KEPT
-    others = [*sorted(inside - _OURS), *_altered(path, inside & _OURS)]
+    strange = {name for name in inside - _OURS if not FILES.fullmatch(name)}
+    others = [*sorted(strange), *_altered(path, inside & _OURS)]
     if not others and not _is_run(path / RUN):
         others = [f"no {RUN} of coterie fit"]
     if others:
@@ -188,10 +222,22 @@ def _altered(folder: Path, names: set[str]) -> list[str]:
     from coterie.io import no_model
 
     model = folder / "model"
-    bad = [name for name in sorted(names - {"model"}) if _disk.no_file(folder / name)]
+    bad = [name for name in sorted(names - {"model", GROUPS}) if _disk.no_file(folder / name)]
+    if GROUPS in names and _no_groups(folder / GROUPS):
+        bad.append(GROUPS)
     if "model" in names and (model.is_symlink() or no_model(model)):
         bad.append("model")
     return bad
+
+
+def _no_groups(folder: Path) -> bool:
+    """Whether a folder holds anything but files of groups."""
+    if folder.is_symlink() or not folder.is_dir():
+        return True
+    return any(
+        _disk.no_file(path) or not re.match(r"\d+ ", path.name) or not kind_of(path.name)
+        for path in folder.iterdir()
+    )
 
 
 def _is_run(path: Path) -> bool:

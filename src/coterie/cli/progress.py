@@ -35,7 +35,9 @@ class Stages:
             self._open()
 
     def enter(self, name: str) -> None:
-        """End the current stage and start this one."""
+        """End the current stage and start this one; nothing happens if it is the current one."""
+        if name == self._current:
+            return
         self._leave()
         self._current, self._began, self._detail = name, time.perf_counter(), ""
         self._last_line = self._began

@@ -38,9 +38,21 @@ def _show(groups: Clustering, facts: dict[str, Any]) -> None:
     column_note = [] if column is None else [f"The texts were read from the column {column!r}."]
     summary.bullets(console, "Notes", [*column_note, *facts["notes"]])
     summary.bullets(console, "Why sampling stopped", [groups.reason])
+    made = f"{groups.created or 'at an unknown time'}, from texts with the fingerprint"
+    summary.bullets(console, "Created", [f"{made} {groups.fingerprint}"])
 
 
-def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
+def report(
+    model: Path,
+    out: Path | None,
+    *,
+    texts: bool,
+    by: list[str],
+    over: str | None,
+    show: list[str],
+    quiet: bool,
+    force: bool,
+) -> None:
     """Write the report."""
     folder = sources.model_folder(model).resolve()
     around = folder.parent if folder.name == "model" else folder
@@ -50,6 +62,10 @@ def report(model: Path, out: Path | None, *, quiet: bool, force: bool) -> None:
     found: list[Clustering] = []
     with finishing([place], lambda: bool(found)), place:
         found.append(sources.open_model(model))
-        target = place.write(lambda fresh: found[0].report(fresh, title=name))
+        target = place.write(
+            lambda fresh: found[0].report(
+                fresh, title=name, texts=texts, by=by, over=over, columns=show
+            )
+        )
         if not quiet:
             sys.stderr.write(f"Report written to {printable(str(target))}. Open it in a browser.\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,28 @@ if TYPE_CHECKING:
     from coterie.clustering import Clustering
 
 
-def check_file(file: str) -> None:
-    """Raise InvalidInput early if the file does not exist."""
+def given(files: list[str]) -> str | list[Path]:
+    """The input of a command: one file, folder or "-", or several files."""
+    from coterie.text import _several
+
+    if len(files) == 1:
+        found = _several.paths(files[0])
+        return found if len(found) > 1 else str(found[0]) if found else files[0]
+    several: list[Path] = []
+    for file in files:
+        if file == "-" or Path(file).is_dir():
+            what = "standard input" if file == "-" else f"the folder {file!r}"
+            raise InvalidInput(f"Several files cannot be read together with {what}.")
+        several += _several.paths(file) or [Path(file)]
+    return several
+
+
+def check_file(file: str | list[Path]) -> None:
+    """Raise InvalidInput early if a file does not exist."""
+    if isinstance(file, list):
+        for one in file:
+            check_file(str(one))
+        return
     if file == "-":
         if sys.stdin is None or sys.stdin.closed:
             raise InvalidInput("There is no standard input to read from.")
@@ -33,8 +54,15 @@ def check_file(file: str) -> None:
     raise InvalidInput(f"There is no file {file!r}.{hint}")
 
 
-def stem_of(file: str) -> str:
-    """The name of a file without its extensions; "stdin" for standard input."""
+def stem_of(file: str | list[Path]) -> str:
+    """The name of a file without its extensions; "stdin" for standard input.
+
+    Of several files, it is the start that their names share.
+    """
+    if isinstance(file, list):
+        stems = [stem_of(str(one)) for one in file]
+        same = takewhile(lambda letters: len(set(letters)) == 1, zip(*stems, strict=False))
+        return "".join(letters[0] for letters in same).rstrip("-_. ") or stems[0]
     if file == "-":
         return "stdin"
     path = Path(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from coterie._sentence import counted
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from coterie.clustering import Clustering
 
+Parts = Sequence[tuple[str, list[str]]]
 SHOWN = 12  # clusters
 _WIDTH = 110  # if there is no terminal
 
@@ -32,7 +34,9 @@ def facts(groups: Clustering) -> dict[str, Any]:
         "converged": groups.converged,
         "reason": groups.reason,
         "seconds": _plain(round(groups.seconds, 4)),
-        "settings": [setting._asdict() for setting in groups.settings],
+        "created": groups.created,
+        "fingerprint": groups.fingerprint,
+        "settings": [{**s._asdict(), "value": _number(s.value)} for s in groups.settings],
         "notes": notes(groups),
         "clusters": clusters,
         **({} if groups.model.seeds is None else {"seeds": groups.seed_report().to_dicts()}),
@@ -45,40 +49,55 @@ def notes(groups: Clustering) -> list[str]:
     return [in_terms_of_options(note) for note in [*groups.notes, *later]]
 
 
-def show(groups: Clustering, said: dict[str, Any], to_stderr: bool = False) -> None:
-    """Print the summary."""
+def show(
+    groups: Clustering, said: dict[str, Any], to_stderr: bool = False, parts: Parts = ()
+) -> None:
+    """Print the summary; `parts` are headings and lines of breakdowns."""
     console = open_console(to_stderr)
-    clusters(console, groups)
+    clusters(console, groups, n_texts=said["n_texts"], empty=said["n_without_words"])
+    for heading, lines in parts:
+        bullets(console, heading, lines)
     if groups.model.seeds is not None:
         report = groups.seed_report().to_text(
             console.width - 4, new=False
         )  # new ones are shown above
         bullets(console, "Seeds", report.splitlines())
+    bullets(console, "Trust", trust(groups))
     bullets(console, "Notes", said["notes"])
     if groups.stop is not None and groups.stop.kind in ("interrupted", "time"):
         words = f"{groups.stop.words}; the clusters found so far were kept."
         bullets(console, "Stopped early", [words])
     bullets(console, "Time", [" · ".join(_times(said["stages"]))])
     what = {
-        "table": "your rows, with cluster, probability and outlier_score",
+        "table": "your rows, with cluster, name, probability, outlier_score and trust",
         "clusters": "names, sizes, words and examples",
         "report": "the report: open it in a browser",
         "model": "for coterie predict, info and report",
     }
+    for name in said["paths"]:
+        if name.startswith(("by_", "over_", "changes_")):
+            what[name] = "groups compared: counts, shares and ratios"
     shown = [(said["paths"][name], about) for name, about in what.items() if name in said["paths"]]
     width = max((len(path) for path, _ in shown), default=0)
     bullets(console, "Written", [f"{path:<{width}}  {about}" for path, about in shown])
     bullets(console, "Not what you need?", how_to_change(groups))
 
 
-def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
-    """A heading, and a table of the largest clusters."""
+def clusters(
+    console: Console,
+    groups: Clustering,
+    most: int = SHOWN,
+    n_texts: int | None = None,
+    empty: int | None = None,
+) -> None:
+    """A heading, and a table of the largest clusters; the numbers of texts are those of the rows."""
     from rich.table import Table
     from rich.text import Text
 
-    empty = int((groups.labels < 0).sum())
+    empty = int((groups.labels < 0).sum()) if empty is None else empty
+    n_texts = len(groups.rows) if n_texts is None else n_texts
     n, missing = groups.n_clusters, groups.n_missing
-    said = f"{counted(len(groups.rows), 'text')} in {counted(n - missing, 'cluster')}"
+    said = f"{counted(n_texts, 'text')} in {counted(n - missing, 'cluster')}"
     said += f" ({empty:,} without words: cluster -1)" if empty else ""
     said += f", and {counted(missing, 'seed')} without texts" if missing else ""
     console.print()
@@ -107,15 +126,34 @@ def clusters(console: Console, groups: Clustering, most: int = SHOWN) -> None:
 
 
 def how_to_change(groups: Clustering) -> list[str]:
-    """Which options give fewer or more clusters, with values to try."""
-    beta = next((float(s.value) for s in groups.settings if s.name == "beta"), 0.1)
-    fewer = f"For fewer, broader clusters: --beta {beta * 3:.3g}"
-    cap = groups.n_clusters // 3
-    if groups.n_clusters > 5 and cap >= groups.model.urn.seeds.weight.size:
-        fewer += f", or --n-clusters {cap} (a maximum)"
+    """Which numbers of clusters to ask for, if these are too many or too few."""
+    from coterie.levels import stops
+
+    n, good = groups.n_clusters, stops(groups.level_rows)
+    least = groups.model.urn.seeds.weight.size + 2
+    fewer = max([s for s in good if least <= s < n] or [n // 2])
+    more = min([s for s in good if s > n] or [2 * n])
+    lines = [f"For fewer, broader clusters: --clusters {fewer}"] if fewer >= least else []
+    return [*lines, f"For more, finer clusters: --clusters {more}"]
+
+
+def trust(groups: Clustering) -> list[str]:
+    """How many clusters several runs agree on, and which they do not."""
+    from coterie.levels import DOUBT
+
+    sure = groups.cluster_trust
+    known = int((sure >= 0.0).sum())
+    if not known:
+        return []
+    doubtful = [k for k in range(groups.n_clusters) if sure[k] < DOUBT]
+    if not doubtful:
+        return [f"All {known} clusters were found again when the texts were clustered anew."]
+    names = ", ".join(f"{k} ({one_line(groups.names[k], 40)})" for k in doubtful[:6])
+    more = ", ..." if len(doubtful) > 6 else ""
     return [
-        *([fewer] if groups.n_clusters > 1 else []),
-        f"For more, finer clusters: --beta {beta / 3:.2g}",
+        f"{known - len(doubtful)} of {counted(known, 'cluster')} were found again when the texts were"
+        " clustered anew.",
+        f"Doubt {'this one' if len(doubtful) == 1 else f'these {len(doubtful)}'}: {names}{more}",
     ]
 
 
@@ -146,6 +184,16 @@ def _times(stages: dict[str, float]) -> list[str]:
     total = sum(stages.values())
     shown = [(name, t) for name, t in stages.items() if t >= 0.02 * total or name == "report"]
     return [*(f"{name} {duration(t)}" for name, t in shown), f"{duration(total)} in total"]
+
+
+def _number(value: str) -> float | int | str:
+    """A setting as a number, if it is one."""
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
 
 
 def _plain(value: Any) -> Any:

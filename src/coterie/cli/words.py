@@ -13,7 +13,10 @@ _OPTIONS = {
     "id": ("--id", "COLUMN"),
     "seeds": ("--seeds", "TOPICS"),
     "seed_weight": ("--seed-weight", "N"),
-    "n_clusters": ("--n-clusters", "K"),
+    "n_clusters": ("--clusters", "N"),
+    "max_clusters": ("--max-clusters", "N"),
+    "levels": ("--levels", ""),
+    "outliers": ("--outliers", "HOW"),
     "alpha": ("--alpha", "N"),
     "beta": ("--beta", "N"),
     "n_sweeps": ("--sweeps", "N"),
@@ -21,10 +24,15 @@ _OPTIONS = {
     "kappa": ("--kappa", "N"),
     "checkpoint": ("--checkpoint", "FILE"),
     "language": ("--language", "CODE"),
+    "by": ("--by", "COLUMN"),
+    "over": ("--over", "COLUMN"),
+    "columns": ("--show", "COLUMN"),
+    "stop_words": ("--stop-words", "FILE"),
     "min_df": ("--min-df", "N"),
     "max_df": ("--max-df", "N"),
     "encoding": ("--encoding", "NAME"),
     "header": ("--header", ""),
+    "sheet": ("--sheet", "NAME"),
     "random_state": ("--seed", "N"),
     "max_time": ("--max-time", "SECONDS"),
     "seed_report()": ("the table of seeds", ""),
@@ -37,7 +45,7 @@ def in_terms_of_options(sentence: str) -> str:
     >>> from coterie._sentence import in_python, parameter
     >>> said = parameter("n_clusters", "cluster") + " must be " + in_python("None, or ") + "a number"
     >>> in_terms_of_options(said + "; got 'n_clusters.csv'.")
-    "--n-clusters must be a number; got 'n_clusters.csv'."
+    "--clusters must be a number; got 'n_clusters.csv'."
     """
     return sentence.rendered(_option) if isinstance(sentence, Sentence) else sentence
 

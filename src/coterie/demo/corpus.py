@@ -7,7 +7,8 @@ dash. A message has at most a greeting, one to three sentences of its group, and
 
 import random
 import re
-from typing import NamedTuple
+
+from coterie.datasets._writing import Slots, Topic, read
 
 _SHARED = """
 # everyone | any
@@ -305,34 +306,7 @@ _ODD = """
 """
 
 
-_Slots = dict[str, list[str]]
-
-
-class _Group(NamedTuple):
-    """One block of the lists above."""
-
-    topic: str
-    language: str
-    slots: _Slots
-    sentences: list[str]
-
-
-def _read(blocks: str) -> list[_Group]:
-    """The blocks of a list: headings, slots and sentences."""
-    groups: list[_Group] = []
-    for line in blocks.strip().replace("\n  ", " ").splitlines():
-        if line.startswith("# "):
-            topic, language = line[2:].split(" | ")
-            groups.append(_Group(topic, language, {}, []))
-        elif line.startswith("- "):
-            groups[-1].sentences.extend(line[2:].split(" | "))
-        else:
-            slot, _, values = line.partition(" = ")
-            groups[-1].slots[slot] = values.split(" | ")
-    return groups
-
-
-def _fill(text: str, slots: _Slots, rng: random.Random) -> str:
+def _fill(text: str, slots: Slots, rng: random.Random) -> str:
     """A template with its choices made, those inside a choice too."""
     numbers = {"n": lambda: rng.randint(2, 60), "ref": lambda: rng.randint(10_000, 99_999)}
 
@@ -346,7 +320,7 @@ def _fill(text: str, slots: _Slots, rng: random.Random) -> str:
     return text
 
 
-def _write(group: _Group, slots: _Slots, others: list[_Group], rng: random.Random) -> str:
+def _write(group: Topic, slots: Slots, others: list[Topic], rng: random.Random) -> str:
     """Perhaps a greeting, one to three sentences, an aside, a goodbye; typed in a hurry."""
     parts = rng.sample(group.sentences, rng.choice((1, 1, 2, 2, 2, 3)))
     if rng.random() < 0.05:
@@ -358,7 +332,7 @@ def _write(group: _Group, slots: _Slots, others: list[_Group], rng: random.Rando
     parts.append("{smile}" if rng.random() < 0.03 else "")
     text = " ".join(_fill(" ".join(parts), slots, rng).split())
     text = re.sub(r"(?:^|[.!?] )[a-z]", lambda found: found[0].upper(), text)
-    if group.language == "en":
+    if group.note == "en":
         text = re.sub(r"\b([Aa]) (?=[aeiou](?!ne-))", r"\1n ", text)
     if rng.random() < 0.12:  # a typo: two neighbours swapped
         at = rng.randrange(1, len(text) - 2)
@@ -375,24 +349,24 @@ def make_messages(n: int = 4000, seed: int = 7) -> tuple[list[str], list[str], l
     ("(empty)", language ""). A few are sent twice, word for word or nearly.
     """
     rng = random.Random(seed)
-    shared = {group.language: group.slots for group in _read(_SHARED)}
-    groups = _read(_GROUPS)
-    odd = [(text, g.topic, g.language) for g in _read(_ODD) for text in g.sentences]
+    shared = {group.note: group.slots for group in read(_SHARED)}
+    groups = read(_GROUPS)
+    odd = [(text, g.name, g.note) for g in read(_ODD) for text in g.sentences]
     rows = rng.sample(odd, min(n // 100, len(odd)))
     rows += [(rng.choice(("", " ", "\n", "  \t ")), "(empty)", "") for _ in range(n // 500)]
     weights = [1 / (rank + 2) for rank in range(len(groups))]
-    sent: dict[str, list[str]] = {group.topic: [] for group in groups}
+    sent: dict[str, list[str]] = {group.name: [] for group in groups}
     for group in rng.choices(groups, weights, k=n - len(rows)):
-        slots = shared["any"] | shared[group.language] | group.slots
-        earlier, chance = sent[group.topic], rng.random()
+        slots = shared["any"] | shared[group.note] | group.slots
+        earlier, chance = sent[group.name], rng.random()
         if earlier and chance < 0.02:
             text = rng.choice(earlier)
         elif earlier and chance < 0.05:
             text = _fill("{again} ", slots, rng) + rng.choice(earlier)
         else:
-            others = [g for g in groups if g.language == group.language]
+            others = [g for g in groups if g.note == group.note]
             text = _write(group, slots, others, rng)
         earlier.append(text)
-        rows.append((text, group.topic, group.language))
+        rows.append((text, group.name, group.note))
     rng.shuffle(rows)
     return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]

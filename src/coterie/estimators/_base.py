@@ -33,13 +33,15 @@ from coterie.errors import InvalidInput, concerning
 from coterie.estimators import _prior_knowledge, _read, _saving
 from coterie.frozen import LeaveOut, flags_of, promoting_words
 from coterie.seeds import EncodedSeeds
-from coterie.start import Init
+from coterie.splitting import SplitMerge
+from coterie.start import Named
 from coterie.urns import Urn
 
 MIN_BETA, MAX_BETA = 1e-100, 1e9  # outside this range, 1 + n / beta loses precision in float64
 
 LOCATION: dict[str, Rule] = {
     "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
+    "split_merge": _allowed.flag,
 }
 COMMON: dict[str, Rule] = {
     "beta": either(one_of("auto"), _allowed.per_word(MIN_BETA, MAX_BETA)),
@@ -328,7 +330,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         kappa = getattr(self, "kappa", "auto")
         if isinstance(kappa, str):
             return urns.located(urn, locating.START_KAPPA), plan._replace(
-                steps=[locating.Calibrate()]
+                steps=[locating.Calibrate(), *plan.steps]
             )
         return urns.located(urn, kappa), plan
 
@@ -387,13 +389,14 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
             callbacks=tuple(self.callbacks or ()),
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
             checkpoint_every=int(self.checkpoint_every),
+            steps=[SplitMerge()] if getattr(self, "split_merge", False) else (),
         )
 
     def _options(self) -> SamplerOptions:
         size = None if self.block_size is None else int(self.block_size)
         return SamplerOptions(self.sampler, self.scan, threads(self.n_jobs), size)
 
-    def _init(self, corpus: Corpus) -> Init:
+    def _init(self, corpus: Corpus) -> Named:
         """The chosen start; labels, if given, are converted from rows to documents."""
         init: Any = self.init
         if isinstance(init, str) or whole(1)(init) is None:

@@ -12,6 +12,7 @@ from coterie._allowed import number, whole
 from coterie.counts import Counts
 from coterie.errors import InvalidInput
 from coterie.estimators._base import LOCATION, BaseMixture
+from coterie.sample_start import is_large
 
 
 class GSDMM(BaseMixture):
@@ -34,12 +35,16 @@ class GSDMM(BaseMixture):
     kappa : float or "auto"
         How much the vectors count. "auto" learns it in the first sweeps: the value under which the
         vectors alone predict the clusters best.
+    split_merge : bool
+        After every sweep, also propose to divide clusters and to join them, as valid steps of the chain
+        (Jain and Neal 2004). It takes longer, and leaves clusters in which several subjects are stuck.
     n_sweeps : int
         Passes over the documents.
-    init : "random", "one", "online", int or labels
+    init : "random", "one", "online", "sample", "auto", int or labels
         The start: documents assigned at random to all `n_clusters` clusters ("random"), all in one
-        cluster ("one"), assigned in one pass in order ("online"), assigned at random to this number of
-        clusters, or these labels.
+        cluster ("one"), assigned in one pass in order ("online"), a tenth of them sampled first and the
+        others placed after that ("sample"), assigned at random to this number of clusters, or these
+        labels. "auto" is "sample" from 200,000 documents on, and "random" below.
     scan : "given" or "random"
         The order in which a sweep draws the documents: as given, or a new random order in each sweep.
     burstiness : bool
@@ -54,7 +59,11 @@ class GSDMM(BaseMixture):
         `XDMM`. "auto" uses "gibbs", or "blocked" for large corpora; `trace_.notes` says which and why.
     block_size : int, optional
         Documents per block; None chooses it from their number. Labels depend on the block size.
-    backend : "auto" or "cpu"
+    backend : "auto", "cpu", "cuda", "sharded" or "dask"
+        Where the documents are drawn. "auto" is "cpu". "cuda" is an NVIDIA GPU (sampler "blocked"; install
+        `coterie[cuda12]` or `coterie[cuda13]`). "sharded" divides large corpora into parts that do not
+        see each other within a sweep; "dask" gives these parts to the workers of a Dask cluster, with
+        the same labels.
     n_jobs : int, optional
         Threads for predicting, and for the samplers "blocked", "uncollapsed" and "em"; exact Gibbs is
         sequential. The labels do not depend on it.
@@ -99,7 +108,7 @@ class GSDMM(BaseMixture):
         "alpha": number(0.0, inclusive=True, high=1e100),
         **LOCATION,
     }
-    _starts = ("random", "one", "online")
+    _starts = ("random", "one", "online", "sample", "auto")
 
     def __init__(
         self,
@@ -109,6 +118,7 @@ class GSDMM(BaseMixture):
         beta: float | npt.ArrayLike = 0.1,
         embedder: Any = None,
         kappa: float | str = "auto",
+        split_merge: bool = False,
         n_sweeps: int = 30,
         init: Any = "random",
         scan: str = "given",
@@ -130,6 +140,7 @@ class GSDMM(BaseMixture):
         self.beta = beta
         self.embedder = embedder
         self.kappa = kappa
+        self.split_merge = split_merge
         self.n_sweeps = n_sweeps
         self.init = init
         self.scan = scan
@@ -152,6 +163,8 @@ class GSDMM(BaseMixture):
     def _init(self, corpus: Any) -> Any:
         init = super()._init(corpus)
         if isinstance(init, str):
+            if init == "auto":
+                return "sample" if is_large(corpus.counts) else "random"
             if init == "online" and self.alpha == 0:
                 raise InvalidInput(
                     "init='online' of GSDMM needs alpha > 0: with alpha = 0, no cluster can be started."

@@ -14,6 +14,7 @@ from coterie.counts import Counts
 from coterie.errors import InvalidInput
 from coterie.estimators import _prior_knowledge
 from coterie.estimators._base import LOCATION, BaseMixture
+from coterie.sample_start import is_large
 from coterie.seeds.report import SeedReport, seed_report
 
 AUTO_ALPHA = 0.1  # times the number of documents, as in the paper
@@ -28,19 +29,21 @@ class GSDPMM(BaseMixture):
         Weight of a new cluster; "auto" is 0.1 times the number of documents, as in the paper.
     beta : float, or array with one value per word
         Pseudo-occurrences of every word in every cluster. Larger values give fewer, broader clusters.
-    init : "auto", "one", "online", "anchored", "seeds", int or labels
+    init : "auto", "one", "online", "sample", "anchored", "seeds", int or labels
         The start: all documents in one cluster, as in the paper ("one"); assigned in one pass in order
-        ("online"); documents that share words with seeds in the best seed, all others in one cluster
-        ("anchored"); assigned to the seeds at random ("seeds"); assigned at random to this number of
-        clusters; or these labels. "auto" is "anchored" with seeds and "one" without.
+        ("online"); a tenth of them sampled first, the others placed after that ("sample"); documents
+        that share words with seeds in the best seed, all others in one cluster ("anchored"); assigned
+        to the seeds at random ("seeds"); assigned at random to this number of clusters; or these
+        labels. "auto" is "sample" from 200,000 documents on; below, "anchored" with seeds and "one"
+        without.
     seeds : dict, path, fitted model or Seeds, optional
         Topics you expect, as in `TSDPMM`.
     seed_weight, seed_repeat
         As in `TSDPMM`.
     word_vectors, promotion, threshold, max_related
         As in `GPUDMM`. With word_vectors=None, words are not related.
-    embedder, kappa
-        As in `GSDMM`: document vectors together with words.
+    embedder, kappa, split_merge
+        As in `GSDMM`: document vectors together with words; splits and merges after every sweep.
 
     The other parameters, the attributes and methods are those of `GSDMM`.
 
@@ -58,7 +61,7 @@ class GSDPMM(BaseMixture):
         **_prior_knowledge.VECTORS,
         **LOCATION,
     }
-    _starts: tuple[str, ...] = ("auto", "one", "online", "anchored", "seeds")
+    _starts: tuple[str, ...] = ("auto", "one", "online", "sample", "anchored", "seeds")
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class GSDPMM(BaseMixture):
         max_related: int = 20,
         embedder: Any = None,
         kappa: float | str = "auto",
+        split_merge: bool = False,
         n_sweeps: int = 10,
         init: Any = "auto",
         scan: str = "given",
@@ -101,6 +105,7 @@ class GSDPMM(BaseMixture):
         self.max_related = max_related
         self.embedder = embedder
         self.kappa = kappa
+        self.split_merge = split_merge
         self.n_sweeps = n_sweeps
         self.init = init
         self.scan = scan
@@ -135,6 +140,8 @@ class GSDPMM(BaseMixture):
     def _init(self, corpus: Any) -> Any:
         init = super()._init(corpus)
         if isinstance(init, str) and init == "auto":
+            if is_large(corpus.counts):
+                return "sample"
             return "one" if self.seeds is None else "anchored"
         if isinstance(init, str) and init in ("anchored", "seeds") and self.seeds is None:
             raise InvalidInput(

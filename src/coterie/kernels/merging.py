@@ -26,32 +26,31 @@ def all_pairs(ptr, cluster, held, beta, unit, table, gain):
 
 
 @kernel
-def one_row(ptr, cluster, held, group, k, beta, unit, table, tally, seen, gain):
-    """As `all_pairs` for group k with every other group: writes gain[g].
+def one_row(ptr, cluster, held, words, group, i, j, beta, unit, table, tally, seen, gain):
+    """Add to gain[g] what group i shares more with g once it has the `words` of group j, too.
 
     `group` is the group of each cluster. `tally` (all 0) and `seen` are scratch: one entry per cluster.
     """
-    gain[:] = 0.0
-    for w in range(ptr.size - 1):
-        mine = np.int64(0)
-        for a in range(ptr[w], ptr[w + 1]):
-            if group[cluster[a]] == k:
-                mine += held[a]
-        if mine == 0:
-            continue
+    for v in range(words.size):
+        w = words[v]
+        mine, more = np.int64(0), np.int64(0)
         n_seen = 0
         for a in range(ptr[w], ptr[w + 1]):
             g = group[cluster[a]]
-            if g != k:
+            if g == i:
+                mine += held[a]
+            elif g == j:
+                more += held[a]
+            else:
                 if tally[g] == 0:
                     seen[n_seen] = g
                     n_seen += 1
                 tally[g] += held[a]
-        base = rising(mine, beta[w], unit, table)
+        base = rising(mine, beta[w], unit, table) - rising(mine + more, beta[w], unit, table)
         for s in range(n_seen):
             g = seen[s]
-            worth = rising(mine + tally[g], beta[w], unit, table)
-            gain[g] += worth - base - rising(tally[g], beta[w], unit, table)
+            worth = rising(mine + more + tally[g], beta[w], unit, table)
+            gain[g] += worth - rising(mine + tally[g], beta[w], unit, table) + base
             tally[g] = 0
 
 

@@ -195,6 +195,12 @@ def _tries(bubble: Bubble, font: float) -> Iterator[tuple[list[str], Box, float]
         high = len(lines) * _LEADING * font / 2
         out = max(0.0, math.hypot(half, high) / max(r, 1.0) - 1.05)  # sticks out of its bubble
         yield lines, Box(x - half, y - high, x + half, y + high), penalty + 0.2 * min(out, 1.0)
+    half = max(1.6 * r / font, 1.0)  # in font sizes: the width of its bubble
+    own = [*_in_two(words[0])] if len(words) == 1 else words[:1]
+    narrow = shorten(words[0], max(int(half / 0.56), 4))
+    for lines, penalty in ((own, 0.03), ([narrow], 0.1)):
+        half, high = max(map(_width, lines)) * font / 2, len(lines) * _LEADING * font / 2
+        yield lines, Box(x - half, y - high, x + half, y + high), penalty
     for line in (shorten(" · ".join(words), 30), words[0]):
         half, high = _width(line) * font / 2, _LEADING * font / 2
         for cx, cy in (
@@ -204,6 +210,17 @@ def _tries(bubble: Bubble, font: float) -> Iterator[tuple[list[str], Box, float]
             (x - r - half - 2, y),
         ):
             yield [line], Box(cx - half, cy - high, cx + half, cy + high), 0.12
+
+
+def _in_two(name: str) -> list[str]:
+    """A name in two lines of about the same length, if it has several words.
+
+    >>> _in_two("activate my card")
+    ['activate', 'my card']
+    """
+    words = name.split(" ")
+    cuts = [(" ".join(words[:i]), " ".join(words[i:])) for i in range(1, len(words))]
+    return list(min(cuts, key=lambda cut: max(map(len, cut)))) if cuts else [name]
 
 
 def _free(box: Box, taken: list[Box]) -> bool:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import math
 import os
-from bisect import bisect_left
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,30 +20,31 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from coterie._disk import write_atomically
-from coterie.report import drawing, view
+from coterie.report import charts, drawing, packing, view
 from coterie.report.clean import printable, shorten
+from coterie.report.packing import FIRST_CARDS, MOST_BYTES
 from coterie.report.schema import Cluster, Report
 
-MOST_BYTES = 3_000_000  # of a page
-FIRST_CARDS = 50  # in the page itself; the script builds the others on demand
 FIRST_OUTLIERS = 20
+MOST_DOUBTS = 12  # clusters named in the overview
 FIRST_ROWS = 20  # of the table in a notebook
 _COLOURS = ("#4f7cac", "#c0653f", "#5b8e7d", "#8e5b8a", "#b59b3b", "#6b7280")
+# the last one starts them
+SCRIPTS = ("texts.js", "trend.js", "dial.js", "labels.js", "map.js", "report.js")
 _DATA = "@@coterie-data@@"
-# (characters of an example, words of a cluster) for the script; the first that fits the page is used
-_CUTS = [(n, view.MOST_WORDS) for n in (400, 300, 220, 160, 110, 70, 40, 20, 0)] + [(0, 4), (0, 1)]
 
 
 def render(data: Report) -> str:
     """Render the report as one offline HTML page, to be written as UTF-8."""
     n_clusters = len(data["clusters"])
     data = view.shown(data)
-    cards = view.cards(data["clusters"])
+    cards = view.cards(data["clusters"], data["trend"])
     page = _environment().get_template("page.html").render(_context(data, cards, n_clusters))
     # The data are at the end of the page, after all texts, so the last mark is ours.
     before, _, after = page.rpartition(_DATA)
-    room = MOST_BYTES - len(before.encode()) - len(after.encode())
-    return before + _embedded(cards, room) + after
+    most = MOST_BYTES if data["texts"] is None else packing.most_bytes(len(data["texts"]["x"]))
+    room = most - len(before.encode()) - len(after.encode())
+    return before + packing.embedded(data, cards, room) + after
 
 
 def render_map(data: Report) -> str:
@@ -91,7 +90,7 @@ class Picture(NamedTuple):
 
 def policy() -> str:
     """The content security policy of the page: it loads nothing, and allows only our style and script."""
-    style, script = _static("report.css").hash, _static("report.js").hash
+    style, script = _static("report.css").hash, _script().hash
     return (
         f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -108,7 +107,17 @@ class Static(NamedTuple):
 @lru_cache
 def _static(name: str) -> Static:
     # read_text converts line ends to \n, as browsers do before hashing
-    text = "\n" + files("coterie.report").joinpath("static", name).read_text("utf-8")
+    return _hashed("\n" + files("coterie.report").joinpath("static", name).read_text("utf-8"))
+
+
+@lru_cache
+def _script() -> Static:
+    """The scripts as one function: what one of them declares, the others see, and nobody else."""
+    parts = "".join(_static(name).text for name in SCRIPTS)
+    return _hashed(f'\n"use strict";\n(() => {{{parts}}})();\n')
+
+
+def _hashed(text: str) -> Static:
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Static(text, f"sha256-{digest}")
 
@@ -141,7 +150,15 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
         "spread": view.spread(data["clusters"]),
         "cards": cards,
         "n_clusters": n_clusters,
-        "blank": view.Card(0, "", 0, 0, "", 0.0, [], []),
+        "texts": data["texts"],
+        "dial": data["dial"],
+        "charts": data["charts"],
+        "trend": data["trend"],
+        "seeds": data["seeds"],
+        "charting": charts,
+        "blank": view.Card(0, "", 0, 0, "", 0.0, 1.0, [], [], None),
+        "doubts": view.doubts(cards, data["overview"]["doubt_below"]),
+        "most_doubts": MOST_DOUBTS,
         "n_first": FIRST_CARDS,
         "n_first_outliers": FIRST_OUTLIERS,
         "bubbles": shown,
@@ -152,36 +169,10 @@ def _context(data: Report, cards: list[view.Card], n_clusters: int) -> dict[str,
         "outliers": view.outliers(data["outliers"], {card.id for card in cards}),
         "policy": Markup(policy()),  # our own text; its quotes must not be escaped
         "css": Markup(_static("report.css").text),
-        "js": Markup(_static("report.js").text),
+        "js": Markup(_script().text),
         "icon": "data:image/svg+xml;base64," + base64.b64encode(icon).decode(),
         "mark": _DATA,
     }
-
-
-def _embedded(cards: list[view.Card], room: int) -> str:
-    """The cards as JSON for the script, with examples shortened until the page is small enough."""
-    text = _json(cards, *_CUTS[0])
-    if len(text.encode()) <= room:
-        return text
-    fits = partial(_fits, cards, room)
-    return _json(cards, *_CUTS[min(bisect_left(_CUTS, True, lo=1, key=fits), len(_CUTS) - 1)])
-
-
-def _fits(cards: list[view.Card], room: int, cut: tuple[int, int]) -> bool:
-    return len(_json(cards, *cut).encode()) <= room
-
-
-def _json(cards: list[view.Card], chars: int, words: int) -> str:
-    text = json.dumps(
-        {"first": FIRST_CARDS, "cards": view.packed(cards, chars, words)},
-        ensure_ascii=False,
-        allow_nan=False,
-        separators=(",", ":"),
-    )
-    # in JSON these can only occur inside strings, where \u.... is equivalent
-    for char in "<>&\u2028\u2029":
-        text = text.replace(char, f"\\u{ord(char):04x}")
-    return text
 
 
 def _number(value: float) -> str:

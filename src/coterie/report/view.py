@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from coterie.report import drawing
+from coterie.report import charts, drawing
 from coterie.report.clean import printable, shorten
-from coterie.report.schema import Cluster, Example, Outlier, Overview, Report
+from coterie.report.schema import Cluster, Example, Outlier, Overview, Report, Texts, Trend, Word
 
-MOST_CLUSTERS = 1500
+MOST_CLUSTERS = 3000
 MOST_WORDS = 12
 MOST_EXAMPLES = 3
 MOST_OUTLIERS = 200
@@ -44,6 +44,14 @@ class Quote(NamedTuple):
     pieces: list[Piece]
 
 
+class Spark(NamedTuple):
+    """A cluster over time, as shown in its card."""
+
+    state: str
+    says: str
+    bars: str  # the d attribute of a path
+
+
 class Card(NamedTuple):
     """A cluster as shown."""
 
@@ -53,8 +61,10 @@ class Card(NamedTuple):
     size: int
     share: str
     coherence: float | None
+    trust: float | None
     words: list[WordBar]
     quotes: list[Quote]
+    trend: Spark | None
 
 
 def shown(data: Report) -> Report:
@@ -80,13 +90,25 @@ def shown(data: Report) -> Report:
         "clusters": clusters,
         "trace": data["trace"],
         "outliers": printable(data["outliers"][:MOST_OUTLIERS]),
+        "texts": _with_names(data["texts"]),  # the rest is made printable when they are packed
+        "dial": data["dial"],
+        "no_dial": printable(data["no_dial"]),
+        "charts": printable(data["charts"]),
+        "trend": printable(data["trend"]),
+        "seeds": printable(data["seeds"]),
     }
 
 
-def cards(clusters: Sequence[Cluster]) -> list[Card]:
+def _with_names(texts: Texts | None) -> Texts | None:
+    if texts is None or not texts["columns"]:
+        return texts
+    return {**texts, "columns": {printable(n): held for n, held in texts["columns"].items()}}
+
+
+def cards(clusters: Sequence[Cluster], trend: Trend | None = None) -> list[Card]:
     """The clusters from `shown` as cards."""
     tones = drawing.tone_of(clusters)
-    return [_card(cluster, tones[cluster["id"]]) for cluster in clusters]
+    return [_card(cluster, tones[cluster["id"]], trend) for cluster in clusters]
 
 
 def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
@@ -96,7 +118,7 @@ def packed(made: Iterable[Card], chars: int, words: int) -> list[list[Any]]:
     """
     return [
         [
-            *(card.id, card.name, card.tone, card.size, card.share, card.coherence),
+            *(card.id, card.name, card.tone, card.size, card.share, card.coherence, card.trust),
             [list(word) for word in card.words[:words]],
             [
                 [
@@ -127,13 +149,21 @@ def cut(pieces: list[Piece], chars: int) -> list[Piece]:
     return kept
 
 
+def bars(words: Sequence[Word]) -> list[WordBar]:
+    """Words as they are shown."""
+    return [
+        WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}") for w in words
+    ]
+
+
 def outliers(rows: Sequence[Outlier], known: set[int]) -> list[dict[str, Any]]:
     """The rows of the outlier table."""
     return [
         {
             "row": shorten(row["row"], ROW_CHARS),
             "text": shorten(row["text"], TEXT_CHARS),
-            "score": f"{row['score']:.2f}" if math.isfinite(row["score"]) else "–",
+            "value": row["score"] if math.isfinite(row["score"]) else 0.0,
+            "score": f"{row['score']:.4f}" if math.isfinite(row["score"]) else "–",
             "cluster": row["cluster"] if row["cluster"] in known else None,
         }
         for row in rows
@@ -161,6 +191,15 @@ def coverage(overview: Overview) -> str:
     if without == 1:
         return "1 text has no usable words and belongs to no cluster (cluster -1)."
     return f"{without:,} texts have no usable words and belong to no cluster (cluster -1)."
+
+
+def doubts(made: Sequence[Card], line: float) -> tuple[int, list[Card]] | None:
+    """(the number of clusters to trust, those to doubt); None if there was only one run."""
+    rated = [card for card in made if card.trust is not None]
+    if not rated:
+        return None
+    doubtful = [card for card in rated if card.trust is not None and card.trust < line]
+    return len(rated) - len(doubtful), doubtful
 
 
 def percent(share: float) -> str:
@@ -197,23 +236,37 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _card(cluster: Cluster, tone: int) -> Card:
-    coherence = cluster["coherence"]
-    if coherence is not None:
-        coherence = round(coherence, 3) if math.isfinite(coherence) else None
+def _card(cluster: Cluster, tone: int, trend: Trend | None) -> Card:
     return Card(
         id=cluster["id"],
         name=cluster["name"],
         tone=tone,
         size=cluster["size"],
         share=percent(cluster["share"]),
-        coherence=coherence,
-        words=[
-            WordBar(shorten(w["word"], WORD_CHARS), _bar(w["weight"]), f"{w['count']:,}")
-            for w in cluster["words"]
-        ],
+        coherence=_rounded(cluster["coherence"]),
+        trust=_rounded(cluster["trust"]),
+        words=bars(cluster["words"]),
         quotes=[_quote(example) for example in cluster["examples"][:MOST_EXAMPLES]],
+        trend=None if trend is None else _spark(trend, cluster["id"]),
     )
+
+
+def _spark(trend: Trend, k: int) -> Spark:
+    """A cluster's share of the texts of each period; trend.js has the same words and bars."""
+    counts, totals, cut = trend["counts"][k], trend["totals"], trend["recent"]
+    share = [n / max(of, 1) for n, of in zip(counts, totals, strict=True)]
+    before, recent = (
+        percent(sum(counts[part]) / max(sum(totals[part]), 1))
+        for part in (slice(None, cut), slice(cut, None))
+    )
+    said = f"{trend['states'][k]}: {before} of the texts"
+    if cut < len(share):
+        said += f" before {trend['parts'][cut]}, {recent} since then"
+    return Spark(trend["states"][k], said, charts.bars(share))
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 3) if value is not None and math.isfinite(value) else None
 
 
 def _quote(example: Example) -> Quote:

@@ -35,7 +35,10 @@ def from_object(source: Any, owner: str) -> tuple[Model, list[str]] | None:
 def from_folder(path: Path) -> tuple[Model, list[str]]:
     """Load a saved model, and the names its clusters had when it was saved."""
     saved = io.load(path)
-    return saved.model, _names(saved.model, _stop_words(saved))
+    given = saved.fitted.get("names")
+    if not (isinstance(given, list) and len(given) == saved.model.n_clusters):
+        given = None  # an estimator has no names
+    return saved.model, _names(saved.model, _stop_words(saved), given)
 
 
 def _names(

@@ -32,6 +32,7 @@ class Cells:
 
     header: list[str]  # as in the file: names may be blank or repeated
     frame: Any = field(repr=False)  # polars, all strings, with unique column names
+    separator: str = ","
 
     def cells(self) -> tuple[list[str], Any]:
         """Return (the header, a DataFrame of strings)."""
@@ -77,7 +78,9 @@ def read(
         first = [cell or "" for cell in frame.row(0)] if frame.height else first
     if is_mac:
         frame, first = _with_line_ends(frame), [_swapped(cell) for cell in first]
-    return _columns(frame, first, n_blank + 1 if has_header else 0, name)
+    typed, cells = _columns(frame, first, n_blank + 1 if has_header else 0, name)
+    cells.separator = separator
+    return typed, cells
 
 
 def _columns(frame: Any, first: list[str], n_skipped: int, name: str) -> tuple[Any, Cells]:
@@ -87,7 +90,7 @@ def _columns(frame: Any, first: list[str], n_skipped: int, name: str) -> tuple[A
         raise InvalidInput(f"{name} has a header but no rows, so there is nothing to cluster.")
     as_read = first if n_skipped else [f"column_{i + 1}" for i in range(frame.width)]
     frame.columns = unique_names(as_read)
-    return _with_types(frame), Cells(as_read, frame)
+    return with_types(frame), Cells(as_read, frame)
 
 
 def unique_names(header: Sequence[str]) -> list[str]:
@@ -297,7 +300,7 @@ def _any_cell_size() -> Iterator[None]:
 
 
 # ---------------------------------------------------------------- numbers
-def _with_types(frame: Any) -> Any:
+def with_types(frame: Any) -> Any:
     """Parse columns of numbers if no digit is lost: "007" and "12e5" stay texts."""
     import polars as pl
 

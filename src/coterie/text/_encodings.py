@@ -57,6 +57,25 @@ def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | No
     return raw, None
 
 
+def name_of(raw: bytes, encoding: str | None) -> tuple[str, bytes]:
+    """Return (the encoding of these bytes as `decode` reads them, their byte order mark)."""
+    for mark, found in _MARKS:
+        if raw.startswith(mark):
+            if found == "utf-8-sig":
+                return "utf-8", mark
+            is_little = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF32_LE)
+            return f"{found}-{'le' if is_little else 'be'}", mark
+    if encoding is not None:
+        return encoding, b""
+    sixteen = _utf_16(raw)
+    if sixteen is not None:
+        return sixteen, b""
+    text = raw.decode("utf-8", "surrogateescape")
+    if len(_multibyte.findall(text)) >= 2 * len(_escaped.findall(text)):
+        return "utf-8", b""
+    return _found(raw), b""
+
+
 def _named(raw: bytes, encoding: str, problem: str) -> bytes:
     try:
         return raw.decode(encoding).encode("utf-8", "replace")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
-from coterie.text import _csv, _json, _parquet
+from coterie.text import _csv, _dialect, _excel, _json, _parquet
 from coterie.text._bounded_read import file_content, gunzipped, most_bytes, stream_content
 from coterie.text._encodings import decode
 from coterie.text._names import rank
@@ -33,6 +33,7 @@ KINDS = {
     ".pq": "parquet",
     ".txt": "txt",
     ".text": "txt",
+    **dict.fromkeys(_excel.ENDINGS, "excel"),
 }
 
 
@@ -42,6 +43,7 @@ class Wanted(NamedTuple):
     encoding: str | None = None
     header: bool | None = None  # whether the first line of a csv file is a header; None: detect
     columns: tuple[str, ...] = ()  # names given by the user
+    sheet: str | None = None  # of an Excel file; None: the first one with rows
 
 
 class Loaded(NamedTuple):
@@ -50,6 +52,7 @@ class Loaded(NamedTuple):
     frame: Any  # polars
     notes: list[str]
     source: _csv.Cells | _json.Objects | None  # the original cells
+    dialect: _dialect.Dialect | None = None  # how a csv file was written
 
 
 def load(data: Any, wanted: Wanted) -> Loaded:
@@ -67,7 +70,7 @@ def load(data: Any, wanted: Wanted) -> Loaded:
         return _folder(path, wanted)
     if not exists:
         raise InvalidInput(_no_file(str(data)))
-    kind = _kind(path)
+    kind = kind_of(path)
     raw = gunzipped(file_content(path, most_bytes()), path.name)
     return _parsed(raw, kind, path.name, wanted, [])
 
@@ -97,7 +100,8 @@ def _no_file(source: str) -> str:
     return f"There is no file {shown!r}. Check the path, or pass a list of texts if this is a text."
 
 
-def _kind(path: Path) -> str:
+def kind_of(path: Path) -> str:
+    """The file type, by the ending of the name."""
     endings = [suffix.lower() for suffix in path.suffixes]
     if endings and endings[-1] in (".gz", ".gzip"):
         endings.pop()
@@ -115,6 +119,8 @@ def _from_stream(stream: Any, name: str, wanted: Wanted) -> Loaded:
     raw = gunzipped(stream_content(stream, name), name)
     if raw[:4] == b"PAR1":
         return _parsed(raw, "parquet", name, wanted, [])
+    if raw[:4] == b"PK\3\4":
+        return _parsed(raw, "excel", name, wanted, [])
     data, notes = _decoded(raw, wanted.encoding, name)
     kind = _sniff(data, wanted.columns)
     if kind == "txt" and wanted.header is not None:
@@ -153,13 +159,21 @@ def _decoded(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, list[s
 
 # ---------------------------------------------------------------- file types
 def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) -> Loaded:
-    if wanted.header is not None and kind not in ("csv", "tsv"):
+    if wanted.header is not None and kind not in ("csv", "tsv", "excel"):
         raise InvalidInput(
             example("header", wanted.header)
-            + f" only applies to csv and tsv files, but {name} is {kind}. Leave it out."
+            + f" only applies to csv and tsv files and Excel sheets, but {name} is {kind}. Leave it out."
+        )
+    if wanted.sheet is not None and kind != "excel":
+        raise InvalidInput(
+            example("sheet", wanted.sheet)
+            + f" only applies to Excel files, but {name} is {kind}. Leave it out."
         )
     if kind == "parquet":
         return Loaded(_not_empty(_parquet.read(raw, name), name), notes, None)
+    if kind == "excel":
+        frame = _excel.read(raw, name, notes, wanted.header, wanted.sheet)
+        return Loaded(frame, notes, None, _dialect.EXCEL)
     data, more = _decoded(raw, wanted.encoding, name)
     notes += more
     if kind in ("csv", "tsv"):
@@ -171,16 +185,18 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
             header=wanted.header,
             asked=wanted.columns,
         )
-        return Loaded(frame, notes, cells)
+        how = _dialect.find(raw, wanted.encoding, cells.separator, cells.frame)
+        return Loaded(frame, notes, cells, how)
     if b"\n" not in data and b"\r" in data:  # line endings of old Macintosh files
         data = data.replace(b"\r", b"\n")
     if kind == "txt":
-        return Loaded(_lines(data), notes, None)
+        return Loaded(lines(data), notes, None)
     frame, objects = (_json.lines if kind == "jsonl" else _json.array)(data, name)
     return Loaded(_not_empty(frame, name), notes, objects)
 
 
-def _lines(data: bytes) -> Any:
+def lines(data: bytes) -> Any:
+    """A table with one text per line."""
     import polars as pl
 
     lines = data.decode().split("\n")  # splitlines() would also split at form feeds and others
@@ -192,6 +208,11 @@ def _lines(data: bytes) -> Any:
 def _folder(folder: Path, wanted: Wanted) -> Loaded:
     import polars as pl
 
+    if wanted.sheet is not None:
+        raise InvalidInput(
+            example("sheet", wanted.sheet)
+            + f" only applies to Excel files, but {folder} is a folder. Leave it out."
+        )
     paths = sorted(p for p in folder.rglob("*") if p.is_file() and _is_txt(p))
     if not paths:
         raise InvalidInput(

@@ -7,6 +7,7 @@ compact protocol. polars does not expose them, so the few fields that matter are
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie._memory import allowed_memory
@@ -26,15 +27,14 @@ class _Footer(NamedTuple):
     n_rows: int
     n_values: int
     n_bytes: int  # uncompressed
+    groups: list[tuple[int, int]]  # rows and memory of each row group
 
 
 def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
     """Read the table; InvalidInput if it is damaged, too large, or does not have `n_rows` rows."""
     import polars as pl
 
-    damaged = InvalidInput(
-        f"{name} is not a readable parquet file: it is damaged, incomplete or of another type."
-    )
+    damaged = _damaged(name)
     try:
         footer = _footer(raw)
     except (ValueError, IndexError):
@@ -60,27 +60,59 @@ def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
     return frame
 
 
-def _footer(raw: bytes) -> _Footer:
-    """Parse the footer; ValueError or IndexError if it is not valid."""
+def row_groups(path: Path) -> list[tuple[int, int]]:
+    """The rows of each row group, and the memory they take; only the footer is read."""
+    try:
+        with open(path, "rb") as file:
+            length = file.seek(0, 2)
+            file.seek(max(0, length - 8))
+            tail = file.read(8)
+            size = min(int.from_bytes(tail[:4], "little"), length) + 8
+            file.seek(max(0, length - size))
+            tail = file.read(size)
+            file.seek(0)
+            return _footer(file.read(4) + tail, length).groups
+    except (ValueError, IndexError):
+        raise _damaged(path.name) from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _damaged(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"{name} is not a readable parquet file: it is damaged, incomplete or of another type."
+    )
+
+
+def _footer(raw: bytes, length: int | None = None) -> _Footer:
+    """Parse the footer; ValueError or IndexError if it is not valid.
+
+    `raw` may be the first four bytes and the footer alone; `length` is then that of the whole file.
+    """
+    length = len(raw) if length is None else length
     size = int.from_bytes(raw[-8:-4], "little")
-    if len(raw) < 12 or raw[:4] != _MARK or raw[-4:] != _MARK or size > len(raw) - 12:
+    if length < 12 or raw[:4] != _MARK or raw[-4:] != _MARK or size > length - 12:
         raise ValueError("no parquet file")
     about = _Thrift(raw[-8 - size : -8]).struct()
     n_rows, groups = _count(about.get(3)), about.get(4)
     n_values = n_bytes = 0
+    each: list[tuple[int, int]] = []
     if not isinstance(groups, list):
         raise ValueError("no row groups")
     if n_rows != sum(_count(group.get(3)) for group in groups):
         raise ValueError("the row groups have other rows")
     for group in groups:
+        before = n_values, n_bytes
         for column in group.get(1, []):
             chunk = column.get(3)
             n_values += _count(chunk.get(5))
             n_bytes += _count(chunk.get(6))
             start = chunk.get(11) or chunk.get(9)  # some writers use 0 for no dictionary
-            if not 4 <= _count(start) <= _count(start) + _count(chunk.get(7)) <= len(raw):
+            if not 4 <= _count(start) <= _count(start) + _count(chunk.get(7)) <= length:
                 raise ValueError("a column lies outside of the file")
-    return _Footer(n_rows, n_values, n_bytes)
+        need = n_bytes - before[1] + _PER_VALUE * (n_values - before[0])
+        each.append((_count(group.get(3)), need))
+    return _Footer(n_rows, n_values, n_bytes, each)
 
 
 def _count(value: Any) -> int:

@@ -1,7 +1,7 @@
 """Detects the language of texts, and provides its stop words.
 
 In: a sample of texts. Out: an ISO 639-1 code, from the script if only one language uses it, otherwise
-from the stop words that occur. The lists of stop words come from the package stopwordsiso.
+from the words of the lists of stopwordsiso that occur. Stop words that are left out are in `stopping`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from coterie._sentence import example
+from coterie.text import stopping
 
 _SAMPLE = 1_000  # texts
 _START = 200  # characters of each
@@ -79,18 +80,9 @@ def name(language: str) -> str:
     return NAMES.get(language, language)
 
 
-@cache
 def stop_words(language: str | None) -> frozenset[str]:
-    """Stop words of a language; empty if there is no list."""
-    if language is None:
-        return frozenset()
-    import stopwordsiso
-
-    listed = {
-        unicodedata.normalize("NFKC", word).lower().replace("’", "'")
-        for word in stopwordsiso.stopwords(language)
-    }
-    return frozenset(listed)
+    """Stop words of a language, closed-class words only; empty if there is no list."""
+    return stopping.closed_class(language)
 
 
 def known(language: str) -> bool:
@@ -153,12 +145,12 @@ def _by_letters(sample: Sequence[str], scripts: Counter[str]) -> str | None:
 
 @cache
 def _lists() -> dict[str, tuple[str, ...]]:
-    """Stop word -> its languages, for languages that are not detected by their script."""
+    """Common word -> its languages, for languages that are not detected by their script."""
     import stopwordsiso
 
     by_script = {"zh", *_SCRIPTS.values()}
     listed: defaultdict[str, list[str]] = defaultdict(list)
     for language in sorted(set(stopwordsiso.langs()) - by_script):
-        for word in stop_words(language):
+        for word in stopping.listed(language):
             listed[word].append(language)
     return {word: tuple(languages) for word, languages in listed.items()}

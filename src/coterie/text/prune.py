@@ -62,12 +62,23 @@ def prune(
     refer to `n_docs`; by default, that is the number of documents with words.
     """
     n_docs = int(np.count_nonzero(np.diff(ptr))) if n_docs is None else n_docs
+    stays, report = kept(document_frequency(ptr, ids, len(words)), words, n_docs, min_df, max_df)
+    new_id = np.where(stays, np.cumsum(stays) - 1, -1).astype(np.int32)
+    return new_id[ids], [words[i] for i in np.flatnonzero(stays)], report
+
+
+def kept(
+    df: npt.NDArray[np.int64],
+    words: list[str],
+    n_docs: int,
+    min_df: int | float | str = "auto",
+    max_df: int | float | str = "auto",
+) -> tuple[npt.NDArray[np.bool_], Pruned]:
+    """Return (which words stay, what is removed), given the number of documents of each word."""
     least = default_min_df(n_docs) if min_df == "auto" else _documents("min_df", min_df, n_docs)
     most = default_max_df(n_docs) if max_df == "auto" else _documents("max_df", max_df, n_docs)
-    df = document_frequency(ptr, ids, len(words))
     rare, common = df < least, df > most
     stays = ~rare & ~common
-    new_id = np.where(stays, np.cumsum(stays) - 1, -1).astype(np.int32)
     by_df = np.flatnonzero(common)[np.argsort(-df[common], kind="stable")][:5]
     report = Pruned(
         min_df=least,
@@ -80,7 +91,7 @@ def prune(
     if not stays.any():
         said = _nothing_left(report, n_docs, int(df.max(initial=0)), rare, common)
         raise InvalidInput(said, kind="no_words")
-    return new_id[ids], [words[i] for i in np.flatnonzero(stays)], report
+    return stays, report
 
 
 def default_min_df(n_docs: int) -> int:

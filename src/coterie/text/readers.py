@@ -7,7 +7,6 @@ table, to which `with_columns` adds columns. The text column is guessed if it is
 
 from __future__ import annotations
 
-import difflib
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +14,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from coterie._sentence import Name, Sentence, example
+from coterie._sentence import example
 from coterie.errors import InvalidInput
-from coterie.text import _files, _json, _parquet
+from coterie.text import _doubts, _files, _json, _parquet, _several
+from coterie.text._columns import chosen, column, column_names, is_missing, joined, need, texts_of
 from coterie.text._csv import Cells
+from coterie.text._dialect import Dialect
 from coterie.text._header import usual_kind
 from coterie.text._names import IDS, rank
 
@@ -30,7 +31,7 @@ class Rows:
     """The user's rows: the texts to cluster, and the table they came from."""
 
     texts: list[str]  # "" where the text is missing or blank
-    column: str | None  # the column of `frame` with the texts
+    column: Any  # the column of `frame` with the texts, or several as a tuple
     n_missing: int
     ids: list[Any] | None
     notes: list[str]  # sentences for the user
@@ -39,10 +40,18 @@ class Rows:
     source: Cells | _json.Objects | None = field(
         default=None, repr=False
     )  # the cells as in the file
+    dialect: Dialect | None = None  # how the csv file was written
 
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.texts)
+
+    @property
+    def saved_column(self) -> str | list[str] | None:
+        """The column with the texts, or several, as plain data for JSON."""
+        if isinstance(self.column, tuple):
+            return [str(name) for name in self.column]
+        return None if self.column is None else str(self.column)
 
     def with_columns(self, new: Mapping[str, Any]) -> Any:
         """Return the user's table with columns added, as the same type of table.
@@ -74,12 +83,12 @@ class Rows:
         import polars as pl
 
         columns = []
-        for name in _column_names(self.frame):
+        for name in column_names(self.frame):
             try:
-                series = _column(self.frame, name)
+                series = column(self.frame, name)
                 native = series.to_native()
                 if not isinstance(native, pl.Series):
-                    values = [None if _is_missing(v) else v for v in series.to_list()]
+                    values = [None if is_missing(v) else v for v in series.to_list()]
                     native = pl.Series(
                         [_json.whole(v) if isinstance(v, str) else v for v in values]
                     )
@@ -95,7 +104,7 @@ class Rows:
     def names_for(self, new: Iterable[str]) -> list[str]:
         """The names that `with_columns` gives to new columns."""
         wanted = list(new)
-        taken = {str(column) for column in _column_names(self.frame)}
+        taken = {str(column) for column in column_names(self.frame)}
         names, n = wanted, 1
         while not taken.isdisjoint(names):
             names = [f"coterie_{name}" + (f"_{n}" if n > 1 else "") for name in wanted]
@@ -105,35 +114,49 @@ class Rows:
 
 def from_parquet(content: bytes, column: Any, id: Any, n_rows: int) -> Rows:
     """Read the output of `to_parquet`; ValueError for anything else."""
-    if not (isinstance(column, str) and (id is None or isinstance(id, str))):
+    named = column if isinstance(column, list) and column else [column]
+    if not (all(isinstance(name, str) for name in named) and (id is None or isinstance(id, str))):
         raise ValueError("its columns are not named")
     return _from_frame(_parquet.read(content, "It", n_rows), column, id, [])
 
 
 def read(
     data: Any,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
 ) -> Rows:
     """Read texts from a list, a table, a file or a stream.
 
-    `text` and `id` are column names, `encoding` is that of the file, and `header` says whether the
-    first line of a csv file holds the column names (None: detect it).
+    `text` and `id` are column names; several for `text` are read as one. `encoding` is that of the file,
+    and `header` says whether the first line of a csv file holds the column names (None: detect it).
+    `sheet` is the sheet of an Excel file (None: the first one with rows).
     """
-    if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
+    if isinstance(data, Rows):
+        return data
+    paths = _several.paths(data)
+    if paths or isinstance(data, str | os.PathLike) or hasattr(data, "read"):
         name = str(getattr(data, "name", data))[:80]
         with _files.errors_as_sentences("standard input" if data == "-" else name):
-            wanted = tuple(name for name in (text, id) if isinstance(name, str))
-            loaded = _files.load(data, _files.Wanted(encoding, header, wanted))
-            return _from_frame(loaded.frame, text, id, loaded.notes, loaded.source)
-    if header is not None:
-        raise InvalidInput(
-            example("header", header)
-            + f" only applies to csv and tsv files, but the data is a {type(data).__name__}."
-            " Leave it out."
-        )
+            of_text = text.split(",") if isinstance(text, str) else list(text or ())
+            asked = tuple(n for n in (text, id, *of_text) if isinstance(n, str))
+            wanted = _files.Wanted(encoding, header, asked, sheet)
+            loaded = _several.load(paths, wanted) if paths else _files.load(data, wanted)
+            rows = _from_frame(loaded.frame, text, id, loaded.notes, loaded.source)
+            rows.dialect = loaded.dialect
+            return rows
+    for name, given, files in (
+        ("header", header, "csv and tsv"),
+        ("sheet", sheet, "Excel"),
+    ):
+        if given is not None:
+            raise InvalidInput(
+                example(name, given)
+                + f" only applies to {files} files, but the data is a {type(data).__name__}."
+                " Leave it out."
+            )
     if isinstance(data, bytes | dict | set | frozenset):
         raise InvalidInput(
             f"The data is a {type(data).__name__}. Pass a list of texts, a table (pandas, polars) or the"
@@ -145,7 +168,7 @@ def read(
         frame, is_series = _as_frame(data)
         if frame is not None:
             if is_series and text is None:
-                text = _column_names(frame)[0]
+                text = column_names(frame)[0]
             return _from_frame(frame, text, id, [])
     if text is not None or id is not None:
         raise InvalidInput(
@@ -170,7 +193,7 @@ def _from_list(data: Any) -> Rows:
         ) from None
     if not isinstance(values, list) or not values:
         raise InvalidInput("The data is empty: there are no texts to cluster.")
-    texts, n_missing, others = _texts(values)
+    texts, n_missing, others = texts_of(values)
     if others:
         row, kind = others[0], type(values[others[0]]).__name__
         raise InvalidInput(
@@ -184,6 +207,11 @@ def _from_list(data: Any) -> Rows:
     return Rows(texts, "text", n_missing, None, [], frame)
 
 
+def from_piece(frame: Any, text: Any, id: str | None, source: Any = None) -> Rows:
+    """The rows of a piece of a larger table; the text column is guessed if it is not given."""
+    return _from_frame(frame, text, id, [], source)
+
+
 def _as_frame(data: Any) -> tuple[Any, bool]:
     """Return (an eager native DataFrame or None, whether the data was a Series)."""
     if isinstance(data, list | tuple | str) or type(data).__module__.partition(".")[0] == "numpy":
@@ -192,7 +220,7 @@ def _as_frame(data: Any) -> tuple[Any, bool]:
 
     # pandas and pyarrow allow two columns with the same name
     if getattr(data, "ndim", 1) == 2 or hasattr(data, "column_names"):
-        _once(_column_names(data))
+        _once(column_names(data))
     wrapped = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(wrapped, nw.Series):
         named = wrapped if wrapped.name not in (None, "") else wrapped.alias("text")
@@ -206,14 +234,14 @@ def _as_frame(data: Any) -> tuple[Any, bool]:
 
 def _from_frame(
     frame: Any,
-    text: str | None,
+    text: Any,
     id: str | None,
     notes: list[str],
     source: Cells | _json.Objects | None = None,
 ) -> Rows:
     import narwhals as nw
 
-    names = _column_names(frame)
+    names = column_names(frame)
     wrapped = nw.from_native(frame, eager_only=True)
     if len(wrapped) == 0:
         raise InvalidInput("The table has no rows, so there is nothing to cluster.")
@@ -221,45 +249,36 @@ def _from_frame(
         text, note = _guess(frame, wrapped)
         notes.append(note)
     else:
-        _need(text, names, "text")
-    texts, n_missing = _column_texts(_column(frame, text), str(text))
+        text = chosen(text, names)
+    texts, n_missing = joined(frame, text)
+    notes += _doubts.about(texts, text)
     if id is None:
         id = next((n for n in names if str(n).lower() in IDS and n != text), None)
         id = "file" if id is None and names == ["file", "text"] else id
     else:
-        _need(id, names, "id")
-    ids = None if id is None else _ids(_column(frame, id), id, source)
+        need(id, names, "id")
+    ids = None if id is None else _ids(column(frame, id), id, source)
     if ids is not None:
         n_twice = len(ids) - len(set(map(str, ids)))
         if n_twice:
             notes.append(f"The ids in the column {id!r} are not unique ({n_twice:,} repeated).")
     id_column = None if id is None else str(id)
+    if isinstance(text, tuple):
+        notes.append(f"The texts of the columns {', '.join(map(repr, text))} are read as one.")
     return Rows(texts, text, n_missing, ids, notes, frame, id_column, source)
 
 
-def _ids(column: Any, name: str, source: Cells | _json.Objects | None) -> list[Any]:
+def _ids(series: Any, name: str, source: Cells | _json.Objects | None) -> list[Any]:
     """Ids exactly as in a csv file, where 1.10 and 1.1 may be different ids."""
     import narwhals as nw
 
-    if isinstance(source, Cells) and column.dtype.is_float():
-        column = _column(source.frame, name)
+    if isinstance(source, Cells) and series.dtype.is_float():
+        series = column(source.frame, name)
     try:
-        found: list[Any] = column.to_list()
+        found: list[Any] = series.to_list()
     except (OverflowError, ValueError):  # dates outside of Python's range
-        found = column.cast(nw.String).to_list()
+        found = series.cast(nw.String).to_list()
     return found
-
-
-def _column(frame: Any, name: Any) -> Any:
-    """One column by name; pandas allows numbers as names, which narwhals would take for rows."""
-    import narwhals as nw
-
-    return nw.from_native(frame[name], series_only=True)
-
-
-def _column_names(frame: Any) -> list[Any]:
-    names = getattr(frame, "column_names", None)  # pyarrow
-    return list(frame.columns) if names is None else list(names)
 
 
 def _once(names: Sequence[Any]) -> None:
@@ -270,66 +289,12 @@ def _once(names: Sequence[Any]) -> None:
         seen.add(name)
 
 
-def _need(name: str, names: Sequence[Any], parameter: str) -> None:
-    if name in names:
-        return
-    close = difflib.get_close_matches(str(name)[:80], [str(n)[:80] for n in names[:1_000]], 1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise InvalidInput(
-        f"There is no column {name!r} ("
-        + Sentence(Name(parameter, f"{parameter}=..."))
-        + "). The columns are"
-        f" {', '.join(repr(n) for n in names[:30])}{', ...' if len(names) > 30 else ''}.{hint}",
-        kind="no_such_column",
-    )
-
-
-def _column_texts(series: Any, name: str) -> tuple[list[str], int]:
-    """The texts of a column, and how many are missing."""
-    import narwhals as nw
-
-    if series.dtype in (nw.Categorical, nw.Enum):
-        series = series.cast(nw.String)
-    values = series.to_list()
-    if series.dtype not in (nw.String, nw.Object, nw.Unknown) and any(
-        v is not None for v in values
-    ):
-        raise InvalidInput(_not_text(name, str(series.dtype)))
-    texts, n_missing, others = _texts(values)
-    if others and len(others) + n_missing == len(values):
-        raise InvalidInput(_not_text(name, type(values[others[0]]).__name__))
-    for i in others:
-        texts[i] = str(values[i])
-    return texts, n_missing
-
-
-def _not_text(name: str, what: str) -> str:
-    return (
-        f"The column {name!r} holds {what}, not texts. Name the text column with "
-        + example("text")
-        + ", or convert the values to strings first."
-    )
-
-
-def _texts(values: Sequence[Any]) -> tuple[list[str], int, list[int]]:
-    """Return (texts with "" for missing ones, number missing, rows with other values)."""
-    others = [i for i, v in enumerate(values) if not isinstance(v, str) and not _is_missing(v)]
-    texts = [_json.whole(v) if isinstance(v, str) and not v.isspace() else "" for v in values]
-    return texts, texts.count("") - len(others), others
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
-
-
 # ---------------------------------------------------------------- which column?
 def _guess(native: Any, frame: Any) -> tuple[Any, str]:
     """Return (the text column, a sentence that explains the choice)."""
     samples = {}
     for name in frame.columns:
-        series = _column(native, name)
+        series = column(native, name)
         if series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype.is_nested():
             continue  # not texts, and perhaps dates outside of Python's range
         head = series.head(_HEAD).to_list()
@@ -339,7 +304,7 @@ def _guess(native: Any, frame: Any) -> tuple[Any, str]:
     if not samples:
         raise InvalidInput(
             "No column holds texts. The columns are"
-            f" {', '.join(f'{n!r} ({_column(native, n).dtype})' for n in islice(frame.columns, 30))}."
+            f" {', '.join(f'{n!r} ({column(native, n).dtype})' for n in islice(frame.columns, 30))}."
         )
     if len(samples) == 1:
         (name,) = samples

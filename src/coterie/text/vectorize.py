@@ -14,12 +14,13 @@ from coterie import counts
 from coterie._sentence import in_python
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
-from coterie.text import languages
+from coterie.text import languages, stopping
 from coterie.text.prune import prune
 from coterie.text.tokenize import Tokenizer
 
 OWNER = "cluster"
 NEIGHBOURS = ("en", "de", "fr", "es", "it", "pt", "nl")  # often mixed in one table
+SAMPLE = 1_000  # texts to show common stop words of
 
 
 @dataclass
@@ -41,11 +42,20 @@ class Vectorizer:
         max_df: int | float | str,
         tie: bool,
         vectors: npt.NDArray[np.float32] | None = None,
+        stop_words: Any = "auto",
     ) -> tuple[Vectorizer, Corpus, list[str]]:
         """Return (the vectorizer, the corpus, notes for the user)."""
+        if isinstance(tokenizer, Vectorizer):  # the vocabulary of a larger corpus
+            return tokenizer, tokenizer.encode(texts, tie, vectors), []
+        stopped = stopping.asked(stop_words)
+        if tokenizer is not None and stopped != "auto":
+            raise InvalidInput(
+                "stop_words of cluster has no effect with a tokenizer; set it there, as in"
+                " tokenizer=Tokenizer(stop_words=[...])."
+            )
         if tokenizer is not None and not isinstance(tokenizer, Tokenizer):
             return cls._learn_foreign(texts, tokenizer, tie, vectors)
-        asked = tokenizer or Tokenizer(language=language, stop_words="auto")
+        asked = tokenizer or Tokenizer(language=language, stop_words=stopped)
         ready, notes = asked.resolve(texts)
         ptr, ids, words = ready.count(texts)
         if (
@@ -53,6 +63,7 @@ class Vectorizer:
         ):  # only stop words: better to keep them than to have none
             ready = replace(ready, stop_words=None)
             ptr, ids, words = ready.count(texts)
+        notes += about_stop_words(ready, texts, tokenizer is None and stopped == "auto")
         if not words:
             raise InvalidInput(
                 "No text contains a word that the tokenizer keeps"
@@ -94,12 +105,18 @@ class Vectorizer:
             [f"The texts were split into words by your {type(vectorizer).__name__}."],
         )
 
-    def encode(self, texts: Sequence[str], tie: bool = False) -> Corpus:
+    def encode(
+        self,
+        texts: Sequence[str],
+        tie: bool = False,
+        vectors: npt.NDArray[np.float32] | None = None,
+    ) -> Corpus:
         """Encode texts in the learnt vocabulary; other words are ignored."""
         if self.tokenizer is None:
-            return counts.from_matrix(self._own_vectorizer().transform(texts), OWNER, tie=tie)
+            matrix = self._own_vectorizer().transform(texts)
+            return counts.from_matrix(matrix, OWNER, tie=tie, vectors=vectors)
         ptr, ids = self.tokenizer.encode(texts, self._id_of)
-        return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie)
+        return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie, vectors=vectors)
 
     def cut(self, text: str) -> list[str]:
         """Return all words of a text, with repeats; `encode` counts those in the vocabulary."""
@@ -133,7 +150,9 @@ class Vectorizer:
         if self.tokenizer is None:
             return frozenset()
         mixed = (languages.stop_words(code) for code in NEIGHBOURS)
-        return frozenset(self.tokenizer.language_stop_words).union(*mixed)
+        own = self.tokenizer.stop_words
+        chosen = map(stopping.normal, own) if isinstance(own, tuple) else ()
+        return frozenset(self.tokenizer.language_stop_words).union(chosen, *mixed)
 
     @cached_property
     def _id_of(self) -> dict[str, int]:
@@ -152,6 +171,17 @@ class Vectorizer:
         if found is not None and not isinstance(found, Mapping):
             raise ValueError("the tokenizer is not valid")
         return cls(words, None if found is None else Tokenizer.from_dict(found))
+
+
+def about_stop_words(tokenizer: Tokenizer, texts: Sequence[str], of_language: bool) -> list[str]:
+    """A note on the stop words that were left out."""
+    if not isinstance(tokenizer.stop_words, tuple):
+        return []
+    sample = texts[:: max(1, -(-len(texts) // SAMPLE))]
+    split = replace(tokenizer, stop_words=None, ngrams=(1, 1), lemmas=False).tokens
+    of = f" of {languages.name(tokenizer.language or '')}" if of_language else ""
+    said = stopping.note(frozenset(map(stopping.normal, tokenizer.stop_words)), sample, split, of)
+    return [said] if said else []
 
 
 def _cutter(vectorizer: Any, names: list[str]) -> Callable[[str], list[str]]:

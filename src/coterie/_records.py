@@ -1,0 +1,46 @@
+"""Records for programs that run unattended: what was done goes to the logger "coterie"."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+log = logging.getLogger("coterie")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def recorded(function: Function) -> Function:
+    """Log the result of `cluster()`: one line at level INFO, its notes at DEBUG."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **given: Any) -> Any:
+        groups = function(*args, **given)
+        said = groups.summary().partition("\n")[0] if log.isEnabledFor(logging.INFO) else ""
+        log.info("%s %.1f s; %s", said, groups.seconds, groups.reason)
+        if not groups.converged and groups.stop is not None and groups.stop.kind == "interrupted":
+            log.warning("Stopped early: %s.", groups.stop.words)
+        for note in groups.notes:
+            log.debug("%s", note)
+        return groups
+
+    return wrapper  # type: ignore[return-value]
+
+
+def now() -> str:
+    """The time as it is saved with a model: UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fingerprint(texts: Sequence[str]) -> str:
+    """16 hexadecimal digits that change if a text or the order of the texts changes."""
+    digest = hashlib.sha256()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,129 @@
+"""Which level `cluster()` returns: the number asked for, or the one that several runs agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coterie import levels, sampler
+from coterie._sentence import Name, Sentence, counted, parameter
+from coterie.backends import get_backend
+from coterie.counts import Corpus
+from coterie.fitting import Fitted, Task
+from coterie.levels import Found
+from coterie.merging import MergeClusters
+from coterie.splitting import SplitMerge
+from coterie.urns import changed
+
+FINER, TRIES = 2.0, 6  # beta is divided by so much, so often, until there are enough clusters
+SPARE = 4  # clusters more than asked for: joining some is better than having hardly more than that
+MERGING = 3  # tries in which clusters are merged while the joint rises; then they are left apart
+
+
+class Choice:
+    """Called with the finished run; returns the one whose clusters are kept."""
+
+    def __init__(
+        self, asked: int | None, compare: bool, n_jobs: int | None, on_levels: Callable[[], Any]
+    ) -> None:
+        self.asked, self.compare = asked, compare
+        self.n_jobs, self.on_levels = n_jobs, on_levels
+        self.found: Found | None = None
+        self.finest: sampler.Run | None = None
+        self.notes: list[str] = []
+
+    def __call__(self, run: sampler.Run, task: Task) -> sampler.Run:
+        """Cut the run at the number asked for, or at the level that several runs agree on."""
+        goes_on = run.stop.kind in ("sweeps", "settled") and _has_time(run, task)
+        if self.asked is not None:
+            run, task = self._enough(run, task, TRIES if goes_on else 0)
+        self.finest = run
+        if self.compare and goes_on and run.assignment.open_slots.size > 1:
+            self.on_levels()
+            try:
+                return self._compared(run, task)
+            except KeyboardInterrupt:
+                self.notes.append("Interrupted while runs were compared: the first one is kept.")
+        if self.asked is None:
+            return run
+        urn, assignment = levels.cut(task, run.urn, run.assignment, self.asked, run.key)
+        return run._replace(urn=urn, assignment=assignment)
+
+    @property
+    def n_finest(self) -> int:
+        """Clusters before any cut."""
+        return 0 if self.finest is None else int(self.finest.assignment.open_slots.size)
+
+    def kept(self, corpus: Corpus, fitted: Fitted) -> dict[str, Any]:
+        """What the result needs to be cut elsewhere."""
+        if self.finest is None:
+            return {}
+        now = self.finest.assignment
+        rows = [] if self.found is None else self.found.levels
+        trust = np.full(corpus.counts.n_docs, np.nan) if self.found is None else self.found.trust
+        return {
+            "finest": corpus.per_row(now.numbers[now.labels].astype(np.int64), -1),
+            "level_rows": rows,
+            "trust": corpus.per_row(trust, np.nan),
+            "key": fitted.run.key,
+        }
+
+    def _compared(self, run: sampler.Run, task: Task) -> sampler.Run:
+        has_seeds = run.urn.seeds.weight.size > 0
+        run, self.found = levels.find(
+            task, run, asked=self.asked, choose_level=not has_seeds, n_jobs=self.n_jobs
+        )
+        if self.asked is None and not has_seeds:
+            self.notes.append(self._said(self.found))
+        return run
+
+    def _said(self, found: Found) -> str:
+        """The number of clusters that was chosen, why, and how to get another."""
+        n = found.chosen
+        of = {level.groups: level.agreement for level in found.levels}
+        agreement = of.get(n, found.levels[-1].agreement)
+        others = [stop for stop in levels.stops(found.levels) if stop != n]
+        also = f" Other good numbers: {', '.join(map(str, others))}." if others else ""
+        return Sentence(
+            f"{levels.CHOSEN}, {n}, is the level of detail that says most on which"
+            f" {levels.OTHER_RUNS + 1} runs agree ({int(100 * agreement)}%).{also}"
+            " For another number, use ",
+            Name("n_clusters", "groups.at(n)", "N"),
+            ".",
+        )
+
+    def _no_merging(self, task: Task) -> list[Any]:
+        apart = (MergeClusters, SplitMerge)
+        return [step for step in task.plan.steps if not isinstance(step, apart)]
+
+    def _enough(self, run: sampler.Run, task: Task, tries: int) -> tuple[sampler.Run, Task]:
+        """Another run with a smaller beta, again and again, where there are too few clusters."""
+        assert self.asked is not None
+        for number in range(tries):
+            if run.assignment.open_slots.size >= self.asked + (SPARE if number == 0 else 0):
+                break
+            steps = task.plan.steps if number < MERGING else self._no_merging(task)
+            words = task.urn.words
+            task = task._replace(
+                urn=changed(task.urn, beta=words.beta / FINER, beta_sum=words.beta_sum / FINER),
+                plan=task.plan._replace(checkpoint=None, callbacks=(), steps=steps),
+            )
+            run = sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend))
+        n = int(run.assignment.open_slots.size)
+        if n < self.asked:
+            urn, now = levels.divided(task, run.urn, run.assignment, self.asked, run.key)
+            run = run._replace(urn=urn, assignment=now)
+            self.notes.append(
+                f"Only {counted(n, 'cluster')} can be told apart; to make {self.asked}, as "
+                + parameter("n_clusters")
+                + " asks, the largest ones were divided."
+            )
+        return run, task
+
+
+def _has_time(run: sampler.Run, task: Task) -> bool:
+    """Whether more runs fit into the time that was allowed; together they take about as long again."""
+    most = task.plan.max_time
+    return most is None or 3.0 * float(run.trace["seconds"].sum()) < most

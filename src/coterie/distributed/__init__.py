@@ -1,0 +1,1 @@
+"""Sweeps in shards: on one machine, or on many."""

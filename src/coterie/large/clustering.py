@@ -1,0 +1,306 @@
+"""cluster_large(): a file in, the same file with clusters out, whatever its size.
+
+    file --batches--> words on disk, vocabulary, a sample
+    sample --cluster()--> clusters, names, levels
+    words --counted, tied, vectors--> shards on disk --placed, swept, settled--> labels, model
+    file --batches--> the same rows with clusters
+
+In memory are the sample, one shard, the clusters, and four bytes per text for its label.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie import _rng, counts
+from coterie._disk import Claim, check_free, no_file
+from coterie._habits import pointing
+from coterie._records import recorded
+from coterie._sentence import counted
+from coterie.backends import threads
+from coterie.clustering import Clustering
+from coterie.counts import Corpus, Counts
+from coterie.distributed.layout import cut
+from coterie.errors import InvalidInput
+from coterie.grouping import ALPHA, BETA, SWEEPS, cluster
+from coterie.large.on_dask import cluster_dask, is_dask
+from coterie.large.result import Fit, of_all
+from coterie.large.row_values import RowValues
+from coterie.large.sample import Sample
+from coterie.large.settings import Words, check
+from coterie.large.store import Store
+from coterie.large.whole import Course, Spread, spread
+from coterie.sampler import Event
+from coterie.text import frequencies, readers
+from coterie.text.batch_files import WRITTEN, TableFile
+from coterie.text.batches import Batches
+from coterie.text.frequencies import Frequencies
+from coterie.text.tokenize import Tokenizer
+from coterie.text.vectorize import Vectorizer
+
+SAMPLE = 100_000  # rows that the clusters are found in
+SWEEPS_OVER_ALL = 3  # after that
+
+
+class Texts(NamedTuple):
+    """All texts as words on disk, and a sample of them as they are."""
+
+    store: Store
+    vectorizer: Vectorizer
+    sample: readers.Rows
+    sampled: npt.NDArray[np.int64]  # the number of each row of the sample
+    n_rows: int
+    notes: list[str]
+
+
+@dataclass
+class Large:
+    """A clustering of files, while their words lie on disk."""
+
+    groups: Clustering  # its rows are the sample, its model is that of all texts
+    batches: Batches
+    texts: Texts
+    corpus: Counts
+    fitted: Spread
+
+    @property
+    def n_texts(self) -> int:
+        """Number of rows."""
+        return self.texts.n_rows
+
+    @property
+    def n_without_words(self) -> int:
+        """Number of rows without words."""
+        return self.n_texts - int(self.groups.model.frozen.size.sum())
+
+    def write(self, path: Path) -> None:
+        """Write the rows of the files, with the columns that `cluster` adds."""
+        of = RowValues.of_sample(self.groups)
+        again = self.batches.read()
+        with TableFile(path, self.batches.kind) as table:
+            for stretch in self.texts.store.stretches:
+                rows = _same(next(again, None), stretch.end_row - stretch.first_row)
+                doc_of_row, n_words = self.texts.store.rows(stretch)
+                part = cut(self.corpus, stretch.first_doc, stretch.end_doc)
+                docs = slice(stretch.first_doc, stretch.end_doc)
+                known = self.fitted.labels[docs], self.fitted.probability[docs]
+                own = np.where(doc_of_row < 0, -1, doc_of_row - stretch.first_doc)
+                table.add(rows, of.columns(Corpus(part, own), *known, n_words))
+
+
+@pointing
+@recorded
+def cluster_large(
+    data: Any,
+    out: str | os.PathLike[str],
+    text: str | Sequence[str] | None = None,
+    *,
+    id: str | None = None,
+    seeds: Any = None,
+    seed_weight: float | dict[str, float] | Sequence[float] = 1.0,
+    n_clusters: int | None = None,
+    max_clusters: int | None = None,
+    levels: bool = True,
+    outliers: str | float = "flag",
+    alpha: float = ALPHA,
+    beta: float | str = BETA,
+    n_sweeps: int = SWEEPS,
+    embedder: Any = "auto",
+    kappa: float | str = "auto",
+    tokenizer: Tokenizer | None = None,
+    language: str | None = "auto",
+    stop_words: Any = "auto",
+    min_df: int | float | str = "auto",
+    max_df: int | float | str = "auto",
+    encoding: str | None = None,
+    header: bool | None = None,
+    sample: int = SAMPLE,
+    sweeps: int = SWEEPS_OVER_ALL,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    max_time: float | None = None,
+    callbacks: Sequence[Callable[[Event], Any]] = (),
+    on_stage: Callable[[str], Any] | None = None,
+) -> Clustering:
+    """Cluster files that may be larger than memory, and write their rows with clusters to `out`.
+
+    The clusters are found in a sample. Then all texts are placed, swept and counted, a shard at a time,
+    from files beside `out` that are removed at the end.
+
+    Parameters
+    ----------
+    data : path, pattern, list of paths, or Dask DataFrame
+        csv, tsv, jsonl or txt files (may be gzipped), or parquet files. Several files must have the same
+        columns. The partitions of a Dask DataFrame stay on the workers of the current client.
+    out : path
+        The table to write: the rows of `data`, with the columns that `cluster` adds. It has the file type
+        of `data`; texts from .txt files are written as csv. For a Dask DataFrame, it is a folder in which
+        the workers write a parquet file per partition.
+    text, id, language, stop_words, min_df, max_df, encoding, header, random_state, n_jobs
+        As in `cluster`.
+    seeds, seed_weight, n_clusters, max_clusters, levels, outliers, alpha, beta, n_sweeps, embedder, kappa
+        As in `cluster`, for the sample. `outliers` cannot be "own".
+    tokenizer : Tokenizer
+        How texts are split into words.
+    sample : int
+        Number of rows to find the clusters in.
+    sweeps : int
+        Number of passes that draw the clusters of all texts, after those over the sample.
+    max_time : float
+        Stop the passes over the sample, and those over all texts, after so many seconds each.
+    callbacks : list of callables
+        Called after every sweep over all texts.
+    on_stage : callable
+        Called with the name of each stage when it begins.
+
+    Returns
+    -------
+    Clustering
+        Its rows are the sample; its clusters, their sizes and words are those of all texts.
+    """
+    given = dict(locals())
+    if is_dask(data):
+        return cluster_dask(**given)
+    enter = on_stage or (lambda stage: None)
+    with Claim(Path(out), parents=True) as place:
+        check_free(place.real, no_file)
+        where = place.real.parent
+        with (
+            tempfile.TemporaryDirectory(prefix=".coterie-", dir=where) as folder,
+            place.staged() as fresh,
+        ):
+            large = fit_large(folder=Path(folder), **given)
+            enter("writing")
+            large.write(fresh)
+            place.put(fresh, no_file)
+    return large.groups
+
+
+def defaults() -> dict[str, Any]:
+    """The settings of `cluster_large` and their defaults."""
+    given = inspect.signature(cluster_large).parameters.values()
+    return {p.name: p.default for p in given if p.default is not p.empty}
+
+
+def fit_large(
+    data: Any,
+    text: Any,
+    *,
+    folder: Path,
+    out: Any,
+    id: str | None,
+    encoding: str | None,
+    header: bool | None,
+    sample: int,
+    sweeps: int,
+    random_state: int,
+    n_jobs: int | None,
+    callbacks: Sequence[Callable[[Event], Any]],
+    on_stage: Callable[[str], Any] | None,
+    tokenizer: Tokenizer | None,
+    language: str | None,
+    stop_words: Any,
+    min_df: int | float | str,
+    max_df: int | float | str,
+    **settings: Any,
+) -> Large:
+    """Cluster files; what does not fit into memory is kept in `folder`. See `cluster_large`."""
+    began = time.perf_counter()
+    check(settings, tokenizer, sample, sweeps)
+    enter = on_stage or (lambda stage: None)
+    enter("reading")
+    batches = Batches(data, text, id, encoding, header)
+    if out is not None:
+        _check_ending(Path(out), batches.kind)
+    words = Words(tokenizer, language, stop_words, min_df, max_df)
+    key = _rng.key_from_seed(random_state)
+    enter("words")
+    texts = _texts(batches, words, Store(folder), Sample(sample, key, batches.needed))
+    enter("sample")
+    groups = cluster(
+        texts.sample,
+        tokenizer=texts.vectorizer,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        **settings,
+    )
+    enter("encoding")
+    corpus = _encoded(texts, groups, batches)
+    enter("sampling")
+    is_free = not settings.get("levels", True) and settings.get("n_clusters") is None
+    course = Course(sweeps, key, is_free, threads(n_jobs), settings.get("max_time"), callbacks)
+    fitted = spread(corpus, groups.model, course)
+    labels = np.append(fitted.labels, -1)[texts.store.document_of(texts.sampled)].astype(np.int64)
+    stop = None if fitted.run is None else fitted.run.stop
+    found = Fit(fitted.model, labels, fitted.agreement, stop)
+    seconds = time.perf_counter() - began
+    groups = of_all(groups, found, texts.notes, texts.n_rows, seconds)
+    return Large(groups, batches, texts, corpus, fitted)
+
+
+def _check_ending(out: Path, kind: str) -> None:
+    ending = out.suffix.lower().removeprefix(".")
+    alike = {"ndjson": "jsonl", "tab": "tsv", "pq": "parquet"}
+    if ending and alike.get(ending, ending) != WRITTEN[kind] and len(ending) < 8:
+        raise InvalidInput(
+            f"{out.name} should end in .{WRITTEN[kind]}: files that are read in parts are written as the"
+            " same type."
+        )
+
+
+def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Texts:
+    """Read all texts once: words to disk, their frequencies counted, a sample of rows kept."""
+    seen, ready, notes, n_missing = Frequencies(), None, list(batches.notes), 0
+    for rows in batches.read(slim=True):
+        if ready is None:
+            ready, more = words.ready(rows.texts)
+            notes += more
+        found = frequencies.split(ready, rows.texts)
+        seen.add(found.words, found.df, found.n_texts)
+        store.keep_split(found)
+        sample.add(rows)
+        n_missing += rows.n_missing
+    assert ready is not None  # there is a first batch
+    vocabulary, more = seen.vocabulary(words.min_df, words.max_df)
+    if n_missing:
+        notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
+    taken = readers.from_piece(sample.frame(), batches.text, batches.id)
+    taken.notes.clear()
+    taken.n_missing = 0  # said of all rows
+    vectorizer = Vectorizer(vocabulary, ready)
+    return Texts(store, vectorizer, taken, sample.rows, sample.seen, notes + more)
+
+
+def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
+    """All documents, in the vocabulary, with vectors if the clusters have any."""
+    vocabulary = texts.vectorizer.words
+    id_of = {word: i for i, word in enumerate(vocabulary)}
+    located = groups.embedding is not None and groups.model.n_dimensions > 0
+    again = batches.read(slim=True) if located else None
+    for found in texts.store.splits():
+        vectors = None
+        if again is not None:
+            rows = _same(next(again, None), found.ptr.size - 1)
+            vectors = groups.embedding.again(rows.texts, None, len(rows), "cluster_large")  # type: ignore[union-attr]
+        ids = frequencies.numbered(found, id_of)
+        corpus = counts.from_ids(
+            found.ptr, ids, len(vocabulary), "cluster_large", tie=True, vectors=vectors
+        )
+        texts.store.append(corpus, np.diff(found.ptr))
+    return texts.store.counts(len(vocabulary), groups.model.n_dimensions)
+
+
+def _same(rows: readers.Rows | None, n_rows: int) -> readers.Rows:
+    if rows is None or len(rows) != n_rows:
+        raise InvalidInput("The file was changed while it was read. Cluster it again.")
+    return rows

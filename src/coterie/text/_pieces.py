@@ -1,0 +1,100 @@
+"""A file that need not fit into memory, piece by piece; no piece ends within a row.
+
+In: a path. Out: bytes that end at the end of a line, or for parquet the row groups to read together.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import IO, Any
+
+from coterie._disk import check_regular
+from coterie._memory import allowed_memory, in_units
+from coterie.errors import InvalidInput
+
+PIECE = 16 * 2**20  # bytes that are read at once
+LONGEST = 16  # pieces that a single row may take
+# a cell in quotes, which may hold line ends, or the end of a row
+_CELL_OR_END = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*(?:""[^"]*)*(?:"|\Z)|\n')
+
+
+def lines(path: Path, quoted: bool) -> Iterator[bytes]:
+    """Pieces of a text file that end with a line; `quoted`: line ends within quotes do not count."""
+    rest = b""
+    with closing(_opened(path)) as file:
+        while True:
+            read = _read(file, path)
+            data = rest + read
+            if not read:
+                break
+            end = _last_end(data, quoted)
+            if end == 0 and len(data) > LONGEST * PIECE:
+                raise InvalidInput(
+                    f"{path.name} has a row of more than {in_units(LONGEST * PIECE)}. A quote may not be"
+                    " closed, or the lines may not end in a line feed."
+                )
+            if end:
+                yield data[:end]
+            rest = data[end:]
+    if data:
+        yield data
+
+
+def _last_end(data: bytes, quoted: bool) -> int:
+    """The position after the last row that is complete; 0 if none is."""
+    if not quoted or b'"' not in data:
+        return data.rfind(b"\n") + 1
+    end = 0
+    for found in _CELL_OR_END.finditer(data):
+        if found.end() == len(data) and data[found.start()] == 34:
+            break  # a cell that may go on
+        if data[found.start()] == 10:
+            end = found.end()
+    return end
+
+
+def _opened(path: Path) -> Any:
+    try:
+        check_regular(path)
+        file = open(path, "rb")  # noqa: SIM115  closed by the caller
+    except OSError as error:
+        problem = str(error.strerror or error).removeprefix("it ")
+        raise InvalidInput(f"{path} cannot be read: it {problem}.") from None
+    if file.peek(2)[:2] != b"\x1f\x8b":
+        return file
+    file.close()
+    return gzip.open(path, "rb")
+
+
+def _read(file: IO[bytes], path: Path) -> bytes:
+    try:
+        return file.read(PIECE)
+    except (OSError, EOFError, zlib.error):
+        raise InvalidInput(
+            f"{path.name} is damaged or incomplete: it cannot be read to its end."
+        ) from None
+
+
+def groups_together(
+    groups: list[tuple[int, int]], rows: int, name: str
+) -> Iterator[tuple[int, int]]:
+    """Row groups of a parquet file, each (rows, bytes), as (first row, rows) to read at once."""
+    first = held = size = 0
+    for n_rows, n_bytes in groups:
+        if 3 * n_bytes > allowed_memory():
+            raise InvalidInput(
+                f"{name} has a row group of {n_rows:,} rows, which takes about {in_units(3 * n_bytes)} of"
+                f" memory; coterie may only use {in_units(allowed_memory())}. Write the file again with"
+                " smaller row groups."
+            )
+        if held and (held + n_rows > rows or size + n_bytes > 4 * PIECE):
+            yield first, held
+            first, held, size = first + held, 0, 0
+        held, size = held + n_rows, size + n_bytes
+    if held:
+        yield first, held

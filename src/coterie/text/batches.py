@@ -1,0 +1,286 @@
+"""Reads a table that need not fit into memory: the same files, in batches of rows, as often as needed.
+
+In: one or several csv, tsv, jsonl, txt (each may be gzipped) or parquet files. Out: `Rows`, batch after
+batch. What the first rows decide (encoding, header, separator, text column) holds for all of them. The
+batches follow from the files alone, never from the memory of the machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from coterie._memory import allowed_memory
+from coterie.errors import InvalidInput
+from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, _several, readers
+from coterie.text._columns import column_names
+from coterie.text._encodings import decode, name_of
+from coterie.text._files import errors_as_sentences
+from coterie.text.readers import Rows
+
+ROWS = 50_000  # in a batch, at most
+STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
+
+
+class Batches:
+    """Files that are read batch by batch."""
+
+    def __init__(
+        self,
+        data: Any,
+        text: str | Sequence[str] | None = None,
+        id: str | None = None,
+        encoding: str | None = None,
+        header: bool | None = None,
+    ) -> None:
+        self.files = _paths(data)
+        self.kind = _kind(self.files)
+        self.asked_encoding, self.encoding, self.header = encoding, encoding, header
+        self.separator: str | None = None
+        self.columns: list[str] | None = None  # of the first batch; None: not read yet
+        self.names: list[str] = []  # as in the header of a csv file
+        self.dialect: _dialect.Dialect | None = None
+        self.notes: list[str] = []
+        self.text, self.id = text, id
+        first = next(self.read(), None)
+        if first is None:
+            raise InvalidInput("The files hold no rows, so there is nothing to cluster.")
+        self.notes += first.notes
+        self.text, self.id = first.column, first.id_column
+        self.columns = [str(name) for name in column_names(first.frame)]
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns with texts and ids."""
+        return list(dict.fromkeys(_asked(self.text, self.id)))
+
+    def read(self, slim: bool = False) -> Iterator[Rows]:
+        """Read all rows, from the first; `slim`: texts and ids only, where that is faster."""
+        for path in self.files:
+            with errors_as_sentences(path.name):
+                for frame, source in self._frames(path, slim):
+                    for one, cells in self._parts(frame, source):
+                        rows = readers.from_piece(
+                            self._fitting(one, path), self.text, self.id, cells
+                        )
+                        rows.dialect = self.dialect
+                        yield rows
+
+    def _frames(self, path: Path, slim: bool) -> Iterator[tuple[Any, Any]]:
+        if self.kind == "parquet":
+            yield from ((frame, None) for frame in self._parquet(path, slim))
+            return
+        n_rows = 0
+        for piece in _pieces.lines(path, quoted=self.kind in ("csv", "tsv")):
+            name = f"{path.name} after row {n_rows:,}" if n_rows else path.name
+            frame, source = self._parsed(piece, name, is_first=n_rows == 0)
+            n_rows += frame.height
+            yield frame, source
+
+    def _parsed(self, piece: bytes, name: str, is_first: bool) -> tuple[Any, Any]:
+        data, note = decode(piece, self.asked_encoding if is_first else self.encoding, name)
+        if self.columns is None:
+            self.notes += [note] if note else []
+            self.encoding = self.encoding or name_of(piece, None)[0]
+            if self.encoding.startswith(("utf-16", "utf-32")):
+                raise InvalidInput(
+                    f"{name} is {self.encoding}. Save it as UTF-8 to read it in parts."
+                )
+        if self.kind == "txt":
+            return _files.lines(data), None
+        if self.kind == "jsonl":
+            return _json.lines(data, name)
+        return self._csv(piece, data, name, is_first)
+
+    def _csv(self, piece: bytes, data: bytes, name: str, is_first: bool) -> tuple[Any, Any]:
+        begins = self.columns is None and is_first
+        frame, cells = _csv.read(
+            data,
+            name,
+            self.notes if begins and not self.names else [],
+            separator="\t" if self.kind == "tsv" else self.separator,
+            header=self.header if is_first else False,
+            asked=_asked(self.text, self.id),
+        )
+        if not self.names:
+            self.names, self.separator = cells.header, cells.separator
+            named = [f"column_{i + 1}" for i in range(len(self.names))]
+            self.header = self.names != named if self.header is None else self.header
+            self.dialect = _one_encoding(
+                _dialect.find(piece, self.encoding, cells.separator, cells.frame)
+            )
+            return frame, cells
+        if is_first and self.header and cells.header != self.names:
+            raise InvalidInput(
+                f"{name} has other columns than {self.files[0].name}. Files that are read together need"
+                " the same columns."
+            )
+        if not is_first:
+            if frame.width != len(self.names):
+                raise InvalidInput(
+                    f"{name} has {frame.width} columns, but the first rows have {len(self.names)}."
+                )
+            cells.frame.columns = _csv.unique_names(self.names)
+            cells.header = self.names
+        return cells.frame, cells  # as written: a column of numbers may be texts elsewhere
+
+    def _parquet(self, path: Path, slim: bool) -> Iterator[Any]:
+        import polars as pl
+
+        groups = _parquet.row_groups(path)
+        lazy = pl.scan_parquet(path, glob=False)
+        if path == self.files[0] and self.columns is None:
+            _check_alike(self.files)
+        if slim and self.columns is not None:
+            lazy = lazy.select(self.needed)
+        for first, n_rows in _pieces.groups_together(groups, ROWS, path.name):
+            yield lazy.slice(first, n_rows).collect()
+
+    def _parts(self, frame: Any, source: Any) -> Iterator[tuple[Any, Any]]:
+        """Stretches of at most ROWS rows, and of little text unless it is a single row."""
+        if isinstance(source, _json.Objects):  # its lines cannot be cut; a piece is small
+            yield frame, source
+            return
+        texts = _texts(frame, self.text)
+        first, step = 0, ROWS
+        while first < frame.height:
+            part = frame.slice(first, step)
+            size = sum(int(part[name].str.len_bytes().sum() or 0) for name in texts)
+            if size > 4 * _pieces.PIECE and part.height > 1:
+                step = max(1, part.height // 2)
+                continue
+            cut = source
+            if source is not None:
+                cut = _csv.Cells(source.header, source.frame.slice(first, step), source.separator)
+            yield part, cut
+            first, step = first + part.height, ROWS
+
+    def _fitting(self, frame: Any, path: Path) -> Any:
+        """The frame with the columns that are needed; an error if they are not there."""
+        import polars as pl
+
+        if self.columns is None:
+            return frame
+        asked = _asked(self.text, self.id)
+        missing = [name for name in asked if name not in frame.columns]
+        if missing and self.kind != "jsonl":
+            raise InvalidInput(
+                f"{path.name} has no column {missing[0]!r}, unlike {self.files[0].name}. Files that are"
+                " read together need the same columns.",
+                kind="no_such_column",
+            )
+        if self.kind != "jsonl":
+            return frame
+        odd = [name for name in asked if name in frame.columns and frame[name].dtype.is_numeric()]
+        nothing = [pl.lit(None, pl.String).alias(name) for name in missing]
+        return frame.with_columns(*nothing, *(pl.col(name).cast(pl.String) for name in odd))
+
+
+def frame_of(columns: dict[str, list[str]]) -> Any:
+    """A DataFrame of texts."""
+    import polars as pl
+
+    return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
+
+
+def some_rows(frame: Any, columns: list[str], rows: Any) -> Any:
+    """Some rows of a DataFrame, copied: polars would keep the texts of all rows for them."""
+    import polars as pl
+
+    taken = frame.select(columns)[rows]
+    return pl.DataFrame(
+        [pl.Series(name, taken[name].to_list(), dtype) for name, dtype in taken.schema.items()]
+    )
+
+
+def joined_frames(frames: list[Any]) -> Any:
+    """Batches as one DataFrame; a column of several types becomes one of texts."""
+    import polars as pl
+
+    kinds: dict[str, set[Any]] = {}
+    for frame in frames:
+        for name, dtype in frame.schema.items():
+            kinds.setdefault(name, set()).add(dtype)
+    mixed = [name for name, found in kinds.items() if len(found - {pl.Null}) > 1]
+    return pl.concat(
+        [frame.with_columns(pl.col(mixed).cast(pl.String)) if mixed else frame for frame in frames],
+        how="vertical_relaxed",
+    )
+
+
+def too_large_for_memory(data: Any) -> bool:
+    """Whether these are files that can be read in batches, and cannot be read at once."""
+    from coterie.text._bounded_read import most_bytes
+
+    try:
+        files = _paths(data)
+        kind = _kind(files)
+        need = sum(path.stat().st_size for path in files) / most_bytes()
+        if kind == "parquet":
+            groups = [group for path in files for group in _parquet.row_groups(path)]
+            need = max(need, sum(2 * size + 80 * rows for rows, size in groups) / allowed_memory())
+    except (InvalidInput, OSError):
+        return False  # reading it will say what is wrong
+    return need > 1.0
+
+
+def _paths(data: Any) -> list[Path]:
+    several = _several.paths(data)
+    if several:
+        return several
+    if not isinstance(data, str | os.PathLike) or data == "-":
+        raise InvalidInput(
+            "Only files can be read in batches: pass a path, a pattern or a list of paths, not"
+            f" {'standard input' if data == '-' else type(data).__name__}."
+        )
+    if not Path(data).exists():
+        raise InvalidInput(f"There is no file {os.fspath(data)!r}.")
+    return [Path(data)]
+
+
+def _kind(files: list[Path]) -> str:
+    kinds = {_files.kind_of(path) if path.is_file() else "folder" for path in files}
+    if len(kinds) > 1:
+        raise InvalidInput("Files that are read in batches must all be of the same type.")
+    (kind,) = kinds
+    if kind not in STREAMED:
+        raise InvalidInput(
+            f"{files[0].name} cannot be read in batches. Use a .csv, .tsv, .jsonl, .txt or .parquet file."
+        )
+    return kind
+
+
+def _check_alike(files: list[Path]) -> None:
+    """Refuse parquet files whose columns differ: their rows could not be written to one file."""
+    import polars as pl
+
+    first, *others = ((path, pl.read_parquet_schema(path)) for path in files)
+    for path, schema in others:
+        if schema != first[1]:
+            raise InvalidInput(
+                f"{path.name} has other columns than {first[0].name}, or columns of other types. Files that"
+                " are read together need the same columns."
+            )
+
+
+def _asked(text: Any, id: str | None) -> tuple[str, ...]:
+    """The columns that are needed, as far as they are known."""
+    names = list(text) if isinstance(text, list | tuple) else [text]
+    return tuple(name for name in (*names, id) if isinstance(name, str))
+
+
+def _texts(frame: Any, text: Any) -> list[str]:
+    """The columns with texts, as far as they are known and hold strings."""
+    import polars as pl
+
+    names = _asked(text, None) or tuple(frame.columns)
+    return [name for name in names if frame.schema.get(name) == pl.String]
+
+
+def _one_encoding(dialect: _dialect.Dialect) -> _dialect.Dialect:
+    """The same dialect in UTF-8, which can hold every name: a file must not change its encoding."""
+    if dialect.encoding == "utf-8":
+        return dialect
+    return dialect._replace(encoding="utf-8", mark=_dialect.EXCEL.mark)

@@ -1,0 +1,197 @@
+"""Tables as bytes: the user's cells exactly as they were read, followed by our columns.
+
+A csv file goes back with the delimiter, decimal mark, line ends, encoding and byte order mark of the
+file that was read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from coterie._sentence import counted
+from coterie.errors import InvalidInput
+from coterie.text import _excel
+from coterie.text._columns import column, column_names, is_missing
+from coterie.text._dialect import Dialect
+from coterie.text._json import Objects
+
+if TYPE_CHECKING:
+    from coterie.text.readers import Rows
+
+# characters that start a formula in spreadsheets, also in full width
+_FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
+
+
+KINDS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
+
+
+def table_bytes(
+    rows: Rows,
+    added: Mapping[str, Any],
+    kind: str,
+    dialect: Dialect | None = None,
+    pick: list[int] | None = None,
+    with_header: bool = True,
+) -> bytes:
+    """A table as the bytes of a file; `pick` are the numbers of the rows to write.
+
+    Without a header, a csv or tsv file is the continuation of another one.
+    """
+    import polars as pl
+
+    if kind == "xlsx":
+        frame = sheet(rows, added)
+        return _excel.workbook({"table": frame if pick is None else frame[pick]})
+    ours = pl.DataFrame(rows.named(added))
+    if kind in ("csv", "tsv"):
+        header, cells = rows.source.cells() if rows.source else _cells(_polars(rows.frame))
+        frame = pl.concat([cells, without_formulas(ours)], how="horizontal")
+        frame = frame if pick is None else frame[pick]
+        names = [*header, *ours.columns] if with_header else []
+        return csv_bytes(names, frame, kind, dialect or rows.dialect)
+    theirs = rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
+    if kind == "parquet":
+        frame = pl.concat([theirs, ours], how="horizontal")
+        return _parquet(frame if pick is None else frame[pick])
+    if isinstance(rows.source, Objects):
+        members = ours.write_ndjson().split("\n")[:-1]
+        lines = list(rows.source.lines(members))
+        lines = lines if pick is None else [lines[i] for i in pick]
+        return "".join(f"{line}\n" for line in lines).encode()
+    frame = pl.concat([_for_json(theirs), ours], how="horizontal")
+    out = io.BytesIO()
+    (frame if pick is None else frame[pick]).write_ndjson(out)
+    return out.getvalue()
+
+
+def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
+    """The table as a DataFrame for a sheet of Excel; a note says if a text is too long for a cell."""
+    import polars as pl
+
+    theirs = rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
+    ours = pl.DataFrame(rows.named(added))
+    frame = pl.concat([_cells(theirs)[1], ours], how="horizontal")
+    cut = _excel.n_cut(frame)
+    note = (
+        f"{counted(cut, 'text')} {'is' if cut == 1 else 'are'} longer than a cell of Excel can hold"
+        f" ({_excel.MOST_CHARACTERS:,} characters), and cut in the .xlsx file."
+    )
+    if cut and note not in rows.notes:
+        rows.notes.append(note)
+    return frame
+
+
+def frame_bytes(frame: Any, kind: str, dialect: Dialect | None = None) -> bytes:
+    """A polars DataFrame of ours as the bytes of a file; lists become texts where need be."""
+    if kind == "xlsx":
+        return _excel.workbook({"table": _cells(frame)[1]})
+    if kind == "parquet":
+        return _parquet(frame)
+    if kind == "jsonl":
+        return str(_for_json(frame).write_ndjson()).encode()
+    header, cells = _cells(frame)
+    return csv_bytes(header, without_formulas(cells), kind, dialect)
+
+
+def without_formulas(frame: Any) -> Any:
+    """Put an apostrophe before texts that a spreadsheet would read as formulas."""
+    import polars as pl
+
+    text = pl.col(pl.String)
+    return frame.with_columns(
+        pl.when(text.str.contains(_FORMULA)).then("'" + text).otherwise(text).name.keep()
+    )
+
+
+def csv_bytes(header: list[str], frame: Any, kind: str, dialect: Dialect | None) -> bytes:
+    """A DataFrame as csv or tsv, as the user's file was written; no names: no header."""
+    import polars as pl
+
+    how = dialect or Dialect()
+    if kind == "tsv" or how.separator == "\t":
+        how = how._replace(separator="\t" if kind == "tsv" else ",")
+    first = pl.DataFrame({str(i): [name or None] for i, name in enumerate(header)}, strict=False)
+    out = io.BytesIO()
+    for part in (first, frame) if header else (frame,):
+        part.write_csv(
+            out,
+            separator=how.separator,
+            include_header=False,
+            line_terminator=how.line_end,
+            decimal_comma=how.decimal_comma and how.separator != ",",
+        )
+    return how.encode(out.getvalue())
+
+
+def _polars(frame: Any) -> Any:
+    """Any table as a polars DataFrame."""
+    import narwhals as nw
+    import polars as pl
+
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    columns = {str(n): column(frame, n).to_list() for n in column_names(frame)}
+    whole = {name: [None if is_missing(v) else v for v in of] for name, of in columns.items()}
+    try:
+        return nw.from_native(frame, eager_only=True).to_polars()
+    except Exception:  # pandas with objects, or without pyarrow
+        return pl.DataFrame(whole, strict=False)
+
+
+def _parquet(frame: Any) -> bytes:
+    import polars as pl
+
+    out = io.BytesIO()
+    try:
+        frame.write_parquet(out)
+    except pl.exceptions.PolarsError as error:
+        reason = " ".join(str(error).split())
+        raise InvalidInput(f"The table cannot be written as parquet ({reason}).") from None
+    return out.getvalue()
+
+
+def _cells(frame: Any) -> tuple[list[str], Any]:
+    """(names, a frame that csv can hold): lists and structs become JSON in one cell."""
+    import polars as pl
+
+    def needs_text(dtype: Any) -> bool:
+        return bool(dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object))
+
+    return frame.columns, _as_texts(frame, needs_text)
+
+
+def _for_json(frame: Any) -> Any:
+    """A frame that JSON can hold: lists and structs stay, bytes become text."""
+    import polars as pl
+
+    def needs_text(dtype: Any) -> bool:
+        if dtype in (pl.Binary, pl.Object):
+            return True
+        if isinstance(dtype, pl.Struct):
+            return any(needs_text(field.dtype) for field in dtype.fields)
+        return needs_text(dtype.inner) if isinstance(dtype, pl.List | pl.Array) else False
+
+    return _as_texts(frame, needs_text)
+
+
+def _as_texts(frame: Any, needs_text: Any) -> Any:
+    import polars as pl
+
+    return frame.with_columns(
+        pl.Series(name, [_as_text(value) for value in frame[name].to_list()], pl.String)
+        for name, dtype in frame.schema.items()
+        if needs_text(dtype)
+    )
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=_as_text)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)

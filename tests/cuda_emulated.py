@@ -1,0 +1,402 @@
+"""A stand-in for a GPU: arrays are NumPy's, and every kernel is a few lines of Python.
+
+So the host's part of the CUDA backend runs without a GPU. `launch` checks every argument against the
+signature in the `.cu` files, so what is passed here is what a GPU would take.
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+
+from coterie import _rng
+from coterie.backends.cuda import _device
+
+TYPES = {
+    "i64": np.int64, "u64": np.uint64, "int": np.int32, "float": np.float32, "double": np.float64,
+    "u8": np.uint8, "u16": np.uint16,
+}  # fmt: skip
+SAME_BITS = {np.dtype(np.int64): np.dtype(np.uint64), np.dtype(np.int32): np.dtype(np.uint32)}
+
+
+@cache
+def signatures() -> dict[str, list[tuple[str, str, bool]]]:
+    """For each kernel: (name, type, whether it is a pointer) of every argument."""
+    found = {}
+    for name, inside in re.findall(
+        r'extern "C" __global__ void (?:__launch_bounds__\([\d, ]+\) )?(\w+)\(([^)]*)\)',
+        _device.source(),
+    ):
+        each = [re.sub(r"\b(const|__restrict__)\b", "", part).split() for part in inside.split(",")]
+        parts = [" ".join(words).replace("*", " * ").split() for words in each]
+        found[name] = [(words[-1], words[0], "*" in words) for words in parts]
+    return found
+
+
+def bind(name: str, args: tuple[Any, ...]) -> dict[str, Any]:
+    """The arguments by name; an AssertionError where the kernel would read something else."""
+    wanted = signatures()[name]
+    assert len(args) == len(wanted), f"{name} takes {len(wanted)} arguments, not {len(args)}"
+    for given, (what, kind, is_pointer) in zip(args, wanted, strict=True):
+        dtype = np.dtype(TYPES[kind])
+        if not is_pointer:
+            assert isinstance(given, np.generic), f"{what} of {name} must be a NumPy scalar"
+            assert given.dtype == dtype, f"{what} of {name} is {given.dtype}, not {dtype}"
+        elif not isinstance(given, np.generic):  # a null pointer is a number
+            assert given.flags.c_contiguous
+            unsigned = SAME_BITS.get(given.dtype, given.dtype)
+            assert unsigned == SAME_BITS.get(dtype, dtype) or what in UNUSED, f"{what} of {name}"
+    return {what: given for given, (what, _, _) in zip(args, wanted, strict=True)}
+
+
+UNUSED = ("dots", "norm", "scan", "list", "n_listed", "scratch")  # may be any array when not read
+
+
+class Emulated:
+    """See `coterie.backends.cuda._device.Device`."""
+
+    xp = np
+    n_processors = 2
+    max_shared = 227 * 2**10
+
+    def __init__(self, free: int = 2**40) -> None:
+        self.free = free
+
+    def launch(
+        self, name: str, grid: Any, block: int, args: tuple[Any, ...], shared: int = 0
+    ) -> None:
+        given = bind(name, args)
+        flat = {k: v.reshape(-1) if isinstance(v, np.ndarray) else v for k, v in given.items()}
+        globals()[f"_{name}"](**flat)
+
+    def multiply(self, left: Any, right: Any, out: Any) -> None:
+        out[:] = left.view(np.float16).astype(np.float32) @ right.view(np.float16).astype(
+            np.float32
+        )
+
+    def to_host(self, array: Any) -> Any:
+        return array.copy()
+
+    def free_bytes(self) -> int:
+        return self.free
+
+    def give_back(self) -> None:
+        pass
+
+
+def _document(a: dict[str, Any], d: int) -> tuple[Any, Any]:
+    entries = slice(a["ptr"][d], a["ptr"][d + 1])
+    return a["word"][entries], a["tally"][entries].astype(np.int64)
+
+
+def _place(a: dict[str, Any], place: int) -> int:
+    return int(a["scan"][place]) if a["scanned"] else place
+
+
+def _move_documents(**a: Any) -> None:
+    held = a["held"].reshape(-1, a["width"])
+    for place in range(a["first"], a["first"] + a["n"]):
+        d = _place(a, place)
+        old, now, g = int(a["z"][d]), int(a["drawn"][place]), int(a["copies_of"][d])
+        if old == now:
+            continue
+        word, tally = _document(a, d)
+        for k, sign in ((old, -1), (now, 1)):
+            if k < 0:
+                continue
+            held[word, k] += (sign * tally * g * a["one"]).astype(np.int32)
+            a["size"][k] += sign * g
+            a["total"][k] += sign * int(a["length"][d]) * g * int(a["one"])
+            if a["n_dimensions"]:
+                sums = a["sums"].reshape(-1, a["n_dimensions"])
+                sums[k] += sign * g * a["vectors"].reshape(-1, a["n_dimensions"])[d].astype(float)
+        a["z"][d] = now
+        a["moved"][0] += np.uint64(g)
+
+
+def _count_open(**a: Any) -> None:
+    a["counters"][0] = ((a["size"] > 0) | (np.arange(a["width"]) < a["n_seeds"])).sum()
+
+
+def _rising(x: Any, n: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(n, 0), 0.0, gammaln(np.add(x, n)) - gammaln(x))
+
+
+def _fill_base(**a: Any) -> None:
+    is_open = (a["size"] > 0) | (np.arange(a["width"]) < a["n_seeds"])
+    with np.errstate(divide="ignore"):
+        size = np.where(is_open, np.log(a["size"] + a["prior"]), -np.inf)
+    words = a["total"] * a["unit"] + a["beta_sum"]
+    base = a["base"].reshape(-1, a["width"])
+    for row, length in enumerate(a["lengths"]):
+        base[row] = size - _rising(words, length) + _rising(a["beta_sum"], length)
+
+
+def _rename_slots(**a: Any) -> None:
+    before = a["from"].reshape(-1, a["from_width"])
+    after = a["to"].reshape(-1, a["to_width"])
+    after[:] = np.where(a["old"] >= 0, before[:, a["old"]], 0)
+
+
+def _word_terms(**a: Any) -> None:
+    n = a["held"].reshape(-1, a["width"]) * a["unit"]
+    beta = (a["beta"] if a["beta_stride"] else np.broadcast_to(a["beta"], len(n)))[:, None]
+    a["out"][0] = np.where(n > 0, gammaln(n + beta) - gammaln(beta), 0.0).sum()
+    a["out"][1] = (n * np.log(n + beta)).sum()
+
+
+def _words_given_labels(**a: Any) -> None:
+    held = a["held"].reshape(-1, a["width"])
+    for d in range(a["n"]):
+        word, tally = _document(a, d)
+        k, beta = a["z"][d], a["beta"][word * a["beta_stride"]]
+        nats = tally @ np.log(held[word, k] * a["unit"] + beta)
+        nats -= a["length"][d] * np.log(a["total"][k] * a["unit"] + a["beta_sum"])
+        a["out"][0] += a["copies"][d] * nats
+
+
+def _draw_exact(**a: Any) -> None:
+    n = a["n_listed"][0] if a["listed"] else a["n_given"]
+    for j in range(n):
+        place = int(a["list"][j]) if a["listed"] else int(a["first"]) + j
+        d = _place(a, place)
+        own, g = int(a["z"][d]), int(a["copies_of"][d])
+        score = _weights(a, d, own, g, j, at_mean=False)
+        alone = a["size"][own] == g and own >= a["n_seeds"]
+        n_empty = a["cap"] - (a["n_open"][0] - alone)
+        with np.errstate(divide="ignore"):
+            fresh = np.logaddexp(
+                np.log(a["open_weight"]) + gammaln(g), np.log(n_empty) + _rising(a["size_prior"], g)
+            )
+        score = np.append(score, fresh)
+        if score.max() == -np.inf:
+            a["drawn"][place] = own
+            continue
+        cumulated = np.cumsum(np.exp(score - score.max()))
+        x = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0] * cumulated[-1]
+        k = int(min(np.searchsorted(cumulated, x, side="right"), score.size - 1))
+        a["drawn"][place] = k if k < score.size - 1 else own if alone else -1
+        a["n_new"][0] += a["drawn"][place] < 0
+
+
+def _score_documents(**a: Any) -> None:
+    out = a["out"].reshape(-1, a["n_clusters"])
+    for j in range(a["n"]):
+        d = int(a["first"]) + j
+        score = _weights(a | {"n_seeds": a["width"]}, d, int(a["own_of"][d]), 1, j, a["at_mean"])
+        out[j] = score[: a["n_clusters"]]
+
+
+def _weights(a: dict[str, Any], d: int, own: int, g: int, j: int, at_mean: Any) -> Any:
+    """Log weights of all slots, relative to an empty cluster, d itself left out."""
+    width = int(a["width"])
+    word, tally = _document(a, d)
+    length = int(a["length"][d]) * g
+    mine = np.arange(width) == own
+    n = a["held"].reshape(-1, width)[word] - np.outer(tally * g * a["one"], mine)
+    beta = a["beta"][word * a["beta_stride"]][:, None]
+    steps = (tally * g)[:, None]
+    words = (a["total"] - mine * length * int(a["one"])) * a["unit"]
+    if a["burstiness"] and not at_mean:
+        score = (_rising(n * a["unit"] + beta, steps) - _rising(beta, steps)).sum(axis=0)
+    else:
+        score = (steps * np.log1p(n * a["unit"] / beta)).sum(axis=0)
+    if at_mean:
+        score -= length * np.log1p(words / a["beta_sum"])
+    else:
+        score -= _rising(words + a["beta_sum"], length) - _rising(a["beta_sum"], length)
+    size = a["size"] - mine * g
+    score += np.where(
+        (size > 0) | (np.arange(width) < a["n_seeds"]), _rising(size + a["prior"], g), -np.inf
+    )
+    if a["kappa"] > 0 and not at_mean:
+        own_norm, rho2 = g * g * a["own_norm"][d], a["rho"] ** 2
+        dot = a["dots"].reshape(-1, width)[j].astype(float)
+        grown = 2 * g * dot + np.where(mine, -own_norm, own_norm)
+        before = np.maximum(a["norm"] - mine * grown, 0.0)
+        gain = grown / (np.sqrt(np.maximum(rho2 + before + grown, 0)) + np.sqrt(rho2 + before))
+        score += a["kappa"] * (gain - own_norm / (np.sqrt(rho2 + own_norm) + a["rho"]))
+    return score
+
+
+# ---------------------------------------------------------------- the quick draw
+OCCURRENCES = 64
+
+
+def _max_tally(**a: Any) -> None:
+    np.maximum.at(a["most"], a["word"], np.minimum(a["tally"], OCCURRENCES))
+
+
+def _count_columns(**a: Any) -> None:
+    for w, c in zip(a["word"], np.minimum(a["tally"], OCCURRENCES), strict=True):
+        first = a["offset"][w]
+        if a["burstiness"]:
+            a["uses"][first : first + c] += 1
+        else:
+            a["uses"][first] += c
+
+
+def _places(a: dict[str, Any], d: int) -> list[int]:
+    """The place of every column of a document."""
+    word, tally = _document(a, d)
+    return [
+        int(a["place"][a["offset"][w] + (i if a["burstiness"] else 0)])
+        for w, c in zip(word, tally, strict=True)
+        for i in range(min(c, OCCURRENCES))
+    ]
+
+
+def _count_rows(**a: Any) -> None:
+    for d in range(a["n"]):
+        found = np.array(_places(a, d))
+        word, tally = _document(a, d)
+        columns = [
+            int(a["offset"][w] + (i if a["burstiness"] and i < OCCURRENCES else 0))
+            for w, c in zip(word, tally, strict=True)
+            for i in range(c)
+        ]
+        over = [i >= OCCURRENCES for c in tally for i in range(c)]
+        rare = sum(
+            a["gains"][c] for c, o in zip(columns, over, strict=True) if o or a["place"][c] == -1
+        )
+        a["n_rows"][d] = (found > 0).sum()
+        a["error"][d] = 1e-3 + 1e-5 * a["length"][d] + (found > 0).sum() * a["of_row"]
+        a["error"][d] += (found < -1).sum() * a["of_product"] + rare
+
+
+def _list_rows(**a: Any) -> None:
+    ones = a["matrix"].view(np.float16).reshape(-1, max(a["n_columns"], 1))
+    for d in range(a["n"]):
+        found = np.array(_places(a, d))
+        a["row_of"][a["row_ptr"][d] : a["row_ptr"][d + 1]] = found[found > 0]
+        for c in found[found < -1]:
+            ones[d, -2 - c] += 1
+
+
+def _gains(a: dict[str, Any]) -> Any:
+    held = a["held"].reshape(-1, a["width"])[a["word_of"]]
+    beta = a["beta"][a["word_of"] * a["beta_stride"]] + a["times_of"]
+    return np.log1p(held / beta[:, None])
+
+
+def _fill_bytes(**a: Any) -> None:
+    out = a["out"].reshape(-1, a["row_bytes"])
+    out[:] = np.rint(_gains(a) * a["per_step"])
+    out[0] = 0
+
+
+def _fill_product(**a: Any) -> None:
+    a["out"].view(np.float16)[:] = _gains(a).ravel()
+
+
+def _measure_rows(**a: Any) -> None:
+    n = (a["held"].reshape(-1, a["width"])[a["word_of"]] > 0).sum(axis=1)
+    n[0] = 0
+    listed, whole = (n + 3) // 4, int(a["whole"])
+    a["pieces"][:] = np.where((listed <= whole) | (whole == 0), listed, -whole)
+
+
+def _fill_lists(**a: Any) -> None:
+    gains = np.rint(_gains(a) * a["per_step"]).astype(np.uint32)
+    where, store = a["where"].reshape(-1, 2), a["store"].view(np.uint32)
+    for row, (at, n) in zip(gains, where, strict=True):
+        if n < 0:
+            store[at * 4 :].view(np.uint16)[: row.size] = row
+        elif n > 0:
+            slots = np.flatnonzero(row)
+            store[at * 4 : (at + n) * 4] = a["width"]
+            store[at * 4 : at * 4 + slots.size] = slots.astype(np.uint32) | (row[slots] << 16)
+
+
+def _transpose_counts(**a: Any) -> None:
+    a["out"].view(np.float16)[:] = a["held"].reshape(-1, a["width"]).T.ravel() / np.float32(8192.0)
+
+
+def _draw_narrow(**a: Any) -> None:
+    rows = a["rows"].reshape(-1, a["row_bytes"])
+    _draw_quickly(a, lambda mine: rows[mine].sum(axis=0, dtype=np.int64))
+
+
+def _draw_wide(**a: Any) -> None:
+    where, store = a["where"].reshape(-1, 2), a["store"].view(np.uint32)
+
+    def steps(mine: Any) -> Any:
+        sums = np.zeros(a["width"] + 4, np.int64)
+        for at, n in where[mine]:
+            if n < 0:
+                sums[: a["width"]] += store[at * 4 :].view(np.uint16)[: a["width"]]
+            elif n > 0:
+                pairs = store[at * 4 : (at + n) * 4]
+                np.add.at(sums, pairs & 0xFFFF, pairs >> 16)
+        return sums[: a["width"]]
+
+    _draw_quickly(a, steps)
+
+
+def _draw_wide_1024(**a: Any) -> None:
+    _draw_wide(**a)
+
+
+def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
+    """As the kernels do it; that no true weight is further off than the bound is checked on the way."""
+    held = a["by_slot"].view(np.float16).reshape(-1, a["n_words"]).T * np.float32(8192.0)
+    held = held.astype(np.int32)  # exact up to 2048
+    given = a | {"one": 1, "unit": 1.0, "kappa": 0.0, "held": held}
+    base = a["base"].reshape(-1, a["width"])
+    assert sorted(a["order"]) == list(range(a["n"]))
+    for d in a["order"]:
+        own = int(a["z"][d])
+        exact = _weights(given, d, own, 1, 0, at_mean=False)
+        if a["base_row"][d] < 0:
+            _give_up(a, d)
+            continue
+        mine = a["row_of"][a["row_ptr"][d] : a["row_ptr"][d + 1]]
+        score = base[a["base_row"][d]] + steps(mine) * float(a["step"])
+        if a["n_product"]:
+            score = score + a["product"].reshape(-1, a["n_product"])[d]
+        score[own] = exact[own]
+        is_open = np.isfinite(exact)
+        assert (np.isfinite(score) == is_open).all()
+        assert (abs(score[is_open] - exact[is_open]) <= a["error_of"][d]).all()
+        alone = a["size"][own] == 1 and own >= a["n_seeds"]
+        with np.errstate(divide="ignore"):
+            fresh = np.log(a["open_weight"] + a["size_prior"] * (a["cap"] - a["n_open"][0] + alone))
+        weight = np.exp(np.append(score, fresh) - max(score.max(), fresh))
+        cumulated = np.cumsum(weight)
+        u = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0]
+        k = int(np.searchsorted(cumulated, u * cumulated[-1], side="right"))
+        error = float(a["error_of"][d])
+        other = 0.01 + 2.5e-4 * (a["ptr"][d + 1] - a["ptr"][d]) if k == own else error
+        if k < score.size and is_certain(
+            u, weight[:k].sum(), weight[k], weight[k + 1 :].sum(), error, min(error, other)
+        ):
+            a["drawn"][d] = k
+        else:
+            _give_up(a, d)
+
+
+def is_certain(
+    u: float,
+    before: float,
+    mine: float,
+    after: float,
+    error: float,
+    other: float,
+    margin: float = 4e-6,
+) -> bool:
+    """Whether u falls on the middle one of three weights, however far off the weights are."""
+    for side in (-1, 1):  # one side is larger, all else smaller
+        left, right = before * np.exp(-side * error), after * np.exp(side * error)
+        own = mine * np.exp(-other)
+        low, high = left / (left + own + right), (left + own) / (left + own + right)
+        if not low + margin < u < high - margin:
+            return False
+    return True
+
+
+def _give_up(a: dict[str, Any], d: int) -> None:
+    a["list"][a["n_listed"][0]] = d
+    a["n_listed"][0] += 1

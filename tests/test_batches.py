@@ -1,0 +1,246 @@
+"""Files that are read in batches: the same rows as when they are read at once, whatever the batches."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from coterie.errors import InvalidInput
+from coterie.large.sample import Sample
+from coterie.text import _pieces, batches, frequencies, readers, writing
+from coterie.text.batch_files import TableFile
+from coterie.text.batches import Batches
+from coterie.text.frequencies import Frequencies
+from coterie.text.prune import prune
+from coterie.text.tokenize import Tokenizer
+
+TEXTS = [
+    'a "quoted" word, and more',
+    "two\nlines",
+    "",
+    "plain words here",
+    '5" disk of the drive',
+    "naïve café",
+    '"',
+    "= 1 + 1",
+    "line\r\nend",
+] * 5
+
+
+def put(folder: Path, kind: str, texts: list[str] = TEXTS) -> Path:
+    path = folder / f"texts.{kind}"
+    table = pl.DataFrame({"id": [f"{i:03d}" for i in range(len(texts))], "text": texts})
+    if kind.startswith("csv"):
+        content = table.write_csv().encode()
+    elif kind.startswith("tsv"):
+        content = table.write_csv(separator="\t").encode()
+    elif kind.startswith("jsonl"):
+        content = table.write_ndjson().encode()
+    elif kind == "parquet":
+        table.write_parquet(path, row_group_size=7)
+        return path
+    else:
+        content = "".join(f"{text.splitlines()[0] if text else ''}\n" for text in texts).encode()
+    path.write_bytes(gzip.compress(content) if kind.endswith(".gz") else content)
+    return path
+
+
+@pytest.fixture(params=[90, 400, 10**6])
+def piece(request: Any, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(_pieces, "PIECE", request.param)
+    monkeypatch.setattr(batches, "ROWS", max(3, request.param // 30))
+    return int(request.param)
+
+
+KINDS = ["csv", "tsv", "jsonl", "txt", "parquet", "csv.gz", "jsonl.gz"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_rows_as_at_once(tmp_path: Path, piece: int, kind: str) -> None:
+    path = put(tmp_path, kind)
+    whole = readers.read(path, text="text")
+    read = Batches(path, text="text")
+    for slim in (False, True):
+        rows = list(read.read(slim))
+        assert [text for some in rows for text in some.texts] == whole.texts
+        assert max(map(len, rows)) <= batches.ROWS or kind.startswith("jsonl")
+        if kind != "txt":
+            assert [id for some in rows for id in some.ids or []] == whole.ids
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_table_as_at_once(tmp_path: Path, piece: int, kind: str) -> None:
+    """Cells go back as they came, with one header."""
+    path, out = put(tmp_path, kind), tmp_path / "out"
+    whole = readers.read(path, text="text")
+    numbers = np.arange(len(whole))
+    at = 0
+    with TableFile(out, kind.removesuffix(".gz")) as table:
+        for rows in Batches(path, text="text").read():
+            some = numbers[at : at + len(rows)]
+            table.add(rows, {"cluster": some, "name": [f"n{i}" for i in some]})
+            at += len(rows)
+    added = {"cluster": numbers, "name": [f"n{i}" for i in numbers]}
+    if kind == "parquet":
+        assert pl.read_parquet(out).equals(whole.with_columns(added))
+        assert not list(tmp_path.glob("*.part-*"))
+    else:
+        assert out.read_bytes() == writing.table_bytes(whole, added, table.kind)
+
+
+def test_quotes_that_are_no_quotes(tmp_path: Path, piece: int) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("id,text\n" + '1,a 5" disk\n2,"two\nlines, 3"" wide"\n' * 30)
+    found = [text for rows in Batches(path, text="text").read() for text in rows.texts]
+    assert found == ['a 5" disk', 'two\nlines, 3" wide'] * 30
+
+
+def test_what_the_first_rows_decide_holds_for_all(tmp_path: Path, piece: int) -> None:
+    """Separator, encoding and header; a column of numbers in some batches stays a column of texts."""
+    path = tmp_path / "x.csv"
+    lines = ["code;text", *["1;café au lait"] * 40, *["7;12"] * 40, *["x;naïve words"] * 40]
+    path.write_bytes("\n".join(lines).encode("latin-1"))
+    read = Batches(path, text="text")
+    texts = [text for rows in read.read() for text in rows.texts]
+    assert texts == ["café au lait"] * 40 + ["12"] * 40 + ["naïve words"] * 40
+    assert read.dialect is not None
+    assert read.dialect.separator == ";"
+    assert read.dialect.encoding == "utf-8"  # a part might not be encodable
+
+
+def test_objects_of_several_kinds(tmp_path: Path, piece: int) -> None:
+    path = tmp_path / "x.jsonl"
+    rows: list[dict[str, Any]] = [{"text": "some words", "n": 1}] * 30
+    rows += [{"n": "two"}] * 30 + [{"text": 12}] * 30
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    texts = [text for some in Batches(path, text="text").read() for text in some.texts]
+    assert texts == ["some words"] * 30 + [""] * 30 + ["12"] * 30
+
+
+def test_several_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        pl.DataFrame({"text": [f"{name} words", "more"]}).write_parquet(
+            tmp_path / f"{name}.parquet"
+        )
+    rows = list(Batches(str(tmp_path / "*.parquet")).read())
+    assert [text for some in rows for text in some.texts] == ["a words", "more", "b words", "more"]
+    pl.DataFrame({"text": ["x"], "more": [1]}).write_parquet(tmp_path / "c.parquet")
+    with pytest.raises(InvalidInput, match=r"other columns than a\.parquet"):
+        Batches(str(tmp_path / "*.parquet"))
+    (tmp_path / "a.csv").write_text("id,text\n1,words here\n2,other words\n")
+    (tmp_path / "b.csv").write_text("text,id\nwords here,1\nother words,2\n")
+    with pytest.raises(InvalidInput, match=r"other columns than a\.csv"):
+        list(Batches(str(tmp_path / "*.csv"), text="text").read())
+
+
+def test_what_cannot_be_read_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.xlsx").write_bytes(b"PK")
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 not at all PAR1")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"text\nsome words\n" * 99)[:-9])
+    for data, says in [
+        (tmp_path / "x.xlsx", "cannot be read in batches"),
+        (tmp_path, "cannot be read in batches"),
+        (tmp_path / "none.csv", "There is no file"),
+        (["a text"], "pass a path"),
+        ("-", "standard input"),
+        (tmp_path / "x.parquet", "not a readable parquet file"),
+        (tmp_path / "empty.csv", "nothing to cluster"),
+        (tmp_path / "cut.csv.gz", "damaged or incomplete"),
+    ]:
+        with pytest.raises(InvalidInput, match=says):
+            Batches(data)
+    monkeypatch.setattr(_pieces, "PIECE", 50)
+    content = "id,text\n" + "0,a\n" * 9 + '1,"never closed\n' + "more words\n" * 200
+    (tmp_path / "open.csv").write_text(content)
+    with pytest.raises(InvalidInput, match="A quote may not be closed"):
+        list(Batches(tmp_path / "open.csv").read())
+    pl.DataFrame({"text": ["some words"] * 9999}).write_parquet(tmp_path / "big.parquet")
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", "100kB")
+    with pytest.raises(InvalidInput, match="smaller row groups"):
+        Batches(tmp_path / "big.parquet")
+
+
+def test_which_files_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [put(tmp_path, kind) for kind in ("csv", "parquet", "jsonl.gz")]
+    assert not any(map(batches.too_large_for_memory, paths))
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", "2kB")
+    assert batches.too_large_for_memory(paths[0])
+    assert batches.too_large_for_memory(paths[1])
+    assert not batches.too_large_for_memory(["a text"])
+    assert not batches.too_large_for_memory(tmp_path)
+
+
+# ---------------------------------------------------------------- words
+def test_the_vocabulary_is_that_of_all_texts() -> None:
+    tokenizer = Tokenizer(language=None, stop_words=None, segmenter="bigrams")
+    texts = [f"word{i % 7} word{i % 11} only{i}" for i in range(60)]
+    seen = Frequencies()
+    for first in range(0, 60, 13):
+        found = frequencies.split(tokenizer, texts[first : first + 13])
+        seen.add(found.words, found.df, found.n_texts)
+    words, notes = seen.vocabulary(2, 20)
+    ptr, ids, every = tokenizer.count(texts)
+    expected = prune(ptr, ids, every, min_df=2, max_df=20)
+    assert sorted(words) == sorted(expected[1])
+    assert notes == [str(expected[2])]
+    found = frequencies.split(tokenizer, texts[:3])
+    numbers = frequencies.numbered(found, {word: i for i, word in enumerate(words)})
+    told = [words[i] if i >= 0 else None for i in numbers]
+    assert told[:3] == ["word0", None, None] or told[:2] == ["word0", "word0"]
+
+
+def test_forgotten_words_are_never_counted_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frequencies, "MOST_COUNTED", 50)
+    monkeypatch.setattr(frequencies, "MOST_WORDS", 20)
+    rng = np.random.default_rng(0)
+    seen, true = Frequencies(), dict.fromkeys(map(str, range(500)), 0)
+    for _ in range(40):
+        words = sorted({str(int(w)) for w in rng.zipf(1.5, 60) if w < 500})
+        seen.add(words, np.ones(len(words), np.int64), 1)
+        for word in words:
+            true[word] += 1
+        assert len(seen.df) <= 50
+    assert all(seen.df[word] >= true[word] for word in seen.df)
+    assert all(word in seen.df for word, n in true.items() if n > seen.missed)
+    words, notes = seen.vocabulary(1, 40)
+    assert len(words) == 20
+    assert "Only the 20 most common" in notes[1]
+
+
+def test_a_sample_does_not_keep_the_other_texts() -> None:
+    """polars shares the texts of a frame with its rows; a few rows of each batch would keep them all."""
+    frame = pl.DataFrame({"text": [f"{i} " + "a long text " * 50 for i in range(500)]})
+    few = batches.some_rows(frame, ["text"], np.array([3, 4]))
+    assert few.equals(frame[[3, 4]])
+    assert _held(few) < 5_000 < _held(frame[[3, 4]])
+    sample = Sample(5, 3, ["text"])
+    for _ in range(9):
+        sample.add(readers.from_piece(frame, "text", None))
+    assert _held(sample.frame()) < 10_000
+
+
+def _held(frame: pl.DataFrame) -> int:
+    """Bytes that a column of texts keeps alive."""
+    array = frame.to_arrow(compat_level=pl.CompatLevel.newest())["text"].chunks[0]
+    return sum(buffer.size for buffer in array.buffers() if buffer is not None)
+
+
+def test_a_sample_does_not_depend_on_the_batches() -> None:
+    frame = pl.DataFrame({"text": [f"text {i}" for i in range(1000)]})
+    taken = []
+    for step in (1000, 130, 7):
+        sample = Sample(50, 3, ["text"])
+        for first in range(0, 1000, step):
+            sample.add(readers.from_piece(frame.slice(first, step), "text", None))
+        taken.append(sample.frame()["text"].to_list())
+        assert [f"text {i}" for i in sample.rows] == taken[-1]
+        assert sample.seen == 1000
+    assert taken[0] == taken[1] == taken[2]
+    assert len(taken[0]) == 50
