@@ -14,12 +14,12 @@ from ..harness.systems import SYSTEMS, Fit, Fitted, topics
 from .embed import embedding
 
 
-def cluster(documents: Any, seed: int, watch: Watch) -> Fitted:
-    """coterie.cluster() on the texts, with no parameter but the seed."""
+def cluster(documents: Any, seed: int, watch: Watch, n_clusters: int | None = None) -> Fitted:
+    """coterie.cluster() on the texts, with the number of clusters if it is known."""
     import coterie
 
     with watch():
-        groups = coterie.cluster(documents, random_state=seed)
+        groups = coterie.cluster(documents, n_clusters=n_clusters, random_state=seed)
     return np.asarray(groups.labels), None
 
 
