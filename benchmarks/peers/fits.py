@@ -23,6 +23,17 @@ def cluster(documents: Any, seed: int, watch: Watch, n_clusters: int | None = No
     return np.asarray(groups.labels), None
 
 
+def cluster_vectors(documents: Any, seed: int, watch: Watch) -> Fitted:
+    """coterie.cluster() on the texts, with these vectors instead of its own."""
+    import coterie
+
+    texts, vectors = zip(*documents, strict=True)
+    rows = np.stack(vectors)
+    with watch():
+        groups = coterie.cluster(list(texts), embedder=lambda _: rows, random_state=seed)
+    return np.asarray(groups.labels), None
+
+
 def gpudmm(documents: Any, seed: int, watch: Watch, **settings: Any) -> Fitted:
     """GPU-DMM with GloVe vectors, at the threshold that its own benchmark found suitable."""
     import coterie
@@ -74,5 +85,5 @@ def bertopic(documents: Any, seed: int, watch: Watch) -> Fitted:
     return np.asarray(labels), None
 
 
-_own = (embedding, cluster, gpudmm, pt, hdp, sklearn_lda, hdbscan, bertopic)
+_own = (embedding, cluster, cluster_vectors, gpudmm, pt, hdp, sklearn_lda, hdbscan, bertopic)
 FITS: dict[str, Fit] = {**SYSTEMS, **{fit.__name__: fit for fit in _own}}

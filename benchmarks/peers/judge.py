@@ -113,7 +113,7 @@ class Half:
             if system.twin:
                 lines.append((system.twin, name, EVERY, ALIKE))
             if system.embeds:
-                lines.append((self.ours, name, ENGLISH, BETTER))
+                lines.append((self.ours, name, ENGLISH, None if system.ours else BETTER))
             if system.twin != self.ours:
                 claimed = None if system.ours or system.embeds else BETTER
                 lines.append((self.ours, name, EVERY, claimed))

@@ -226,7 +226,7 @@ def _fill(gaps: list[Gap], ours: str, figure: Any) -> None:
         axes.plot(found.mean, y, "o", color=colour, markerfacecolor=face, markersize=6)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(gaps)), [_label(gap) for gap in gaps])
-    axes.set_xlabel(f"{AMI}: {ours} minus the other (right of 0: {ours} is ahead)")
+    axes.set_xlabel(f"{AMI}: {ours} minus the other\n(right of 0: {ours} is ahead)")
     axes.grid(axis="x", alpha=0.3)
 
 

@@ -200,6 +200,13 @@ def test_an_english_model_is_judged_on_english_sets() -> None:
     assert "| BERTopic: all sets | undecided | 2 of 4 |" in text
 
 
+def test_coterie_with_other_vectors_is_no_other_package() -> None:
+    rows = _rows({n: {"cluster()": 0.5, "cluster(), MiniLM": 0.6} for n in NAMES})
+    gaps = Half(rows, False).gaps
+    assert [(gap.over, gap.claimed) for gap in gaps] == [(judge.ENGLISH, None), (judge.EVERY, None)]
+    assert Half(rows, False).claims()[0].checks == []
+
+
 # ---------------------------------------------------------------- pages and pictures
 def test_the_pages_make_do_without_rows(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "DOCS", home)
