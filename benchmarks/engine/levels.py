@@ -28,17 +28,21 @@ PLANTED = ("banking77", "reddit_titles", "googlenews_title", "debian_packages_de
 OTHER_DOMAIN = {"banking77": "arxiv_abstracts", "reddit_titles": "ohsumed_all"}
 FOREIGN = ("debian_packages_ru", "debian_packages_ja", "fewclue_tnews_zh")
 SNIPPET = "GSDPMM on googlenews_snippet"
+TITLES = 20_000  # of reddit, evenly spaced, whose largest clusters are looked at
+SHARES, BEFORE = "shares, reddit_titles", "shares before, reddit_titles"
 
 
 def run(options: Options) -> Rows:
     results = Results("engine/levels", options)
-    names = (*SETS, "odd texts", "split and merge")
+    names = (*SETS, "odd texts", "split and merge", SHARES)
     for name in options.choose(names, quick=2):
         tasks: dict[str, Callable[[], Row]] = {f"levels, {name}": partial(_levels, name)}
         if name == "odd texts":
             tasks = {f"odd texts, {base}": partial(_odd, base) for base in PLANTED}
         elif name == "split and merge":
             tasks = {SNIPPET: partial(_split, options)}
+        elif name == SHARES:
+            tasks = {SHARES: _shares}
         for key, task in tasks.items():
             results.once(key, task)
             say(f"{key}: {results.rows[key]}")
@@ -132,6 +136,17 @@ def _split(options: Options) -> Row:
     return row
 
 
+def _shares() -> Row:
+    """The shares of the largest clusters: are there giants with crumbs beside them?"""
+    import coterie
+
+    rows = texts_of("reddit_titles")
+    texts = [row["text"] for row in rows[:: max(1, len(rows) // TITLES)][:TITLES]]
+    size = np.sort(coterie.cluster(texts).model.frozen.size)[::-1]
+    largest = [float(share) for share in size[:10] / len(texts)]
+    return {"texts": len(texts), "above 2": int((size > 2).sum()), "largest": largest}
+
+
 def table(rows: Rows) -> str:
     if not rows:
         return ""
@@ -156,11 +171,17 @@ def table(rows: Rows) -> str:
             split.append(
                 [how, f"{got['nmi']:.3f}", f"{got['log_joint']:,.0f}", f"{got['clusters']:.0f}"]
             )
+    shares = [
+        [how, f"{of['texts']:,}", of["above 2"], f"{sum(of['largest'][:3]):.0%}"]
+        for how, of in (("before (commit 2aac04e)", rows.get(BEFORE)), ("now", rows.get(SHARES)))
+        if of
+    ]
     head = ["set", "classes", "chosen", "clusters", "number given", "single run", "clusters"]
     return joined(
         markdown([*head, "time, chosen / single"], sets),
         markdown(["set", "languages", "noise", "domain", "single lines"], odd),
         markdown(["splits and merges", "NMI (geometric)", "log joint", "clusters"], split),
+        markdown(["reddit_titles", "texts", "clusters above 2", "in the largest three"], shares),
     )
 
 

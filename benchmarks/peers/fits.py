@@ -14,12 +14,23 @@ from ..harness.systems import SYSTEMS, Fit, Fitted, topics
 from .embed import embedding
 
 
-def cluster(documents: Any, seed: int, watch: Watch) -> Fitted:
-    """coterie.cluster() on the texts, with no parameter but the seed."""
+def cluster(documents: Any, seed: int, watch: Watch, n_clusters: int | None = None) -> Fitted:
+    """coterie.cluster() on the texts, with the number of clusters if it is known."""
     import coterie
 
     with watch():
-        groups = coterie.cluster(documents, random_state=seed)
+        groups = coterie.cluster(documents, n_clusters=n_clusters, random_state=seed)
+    return np.asarray(groups.labels), None
+
+
+def cluster_vectors(documents: Any, seed: int, watch: Watch) -> Fitted:
+    """coterie.cluster() on the texts, with these vectors instead of its own."""
+    import coterie
+
+    texts, vectors = zip(*documents, strict=True)
+    rows = np.stack(vectors)
+    with watch():
+        groups = coterie.cluster(list(texts), embedder=lambda _: rows, random_state=seed)
     return np.asarray(groups.labels), None
 
 
@@ -74,5 +85,5 @@ def bertopic(documents: Any, seed: int, watch: Watch) -> Fitted:
     return np.asarray(labels), None
 
 
-_own = (embedding, cluster, gpudmm, pt, hdp, sklearn_lda, hdbscan, bertopic)
+_own = (embedding, cluster, cluster_vectors, gpudmm, pt, hdp, sklearn_lda, hdbscan, bertopic)
 FITS: dict[str, Fit] = {**SYSTEMS, **{fit.__name__: fit for fit in _own}}

@@ -17,7 +17,7 @@ from ..harness.scores import Interval, paired
 from ..harness.store import Row, Rows
 from ..harness.tables import signed
 from .race import MEASURES, key
-from .roster import FOUND, GIVEN, SEEDS, SHORT_TEXT, SYSTEMS, System
+from .roster import FOUND, GIVEN, SHORT_TEXT, SYSTEMS, System
 from .sets import SETS
 
 DECIDES = "ami"  # adjusted for chance: finding more clusters does not raise it by itself
@@ -39,9 +39,10 @@ class Cell(NamedTuple):
         return self.figures[measure] if self.figures else -np.inf
 
     @property
-    def seconds(self) -> float:
-        """Those of a fit and, if it needs them, of the embeddings."""
-        return self.figures["seconds"] + self.figures.get("embedding", 0.0)
+    def seconds(self) -> float | None:
+        """Those of a fit and, if it needs them, of the embeddings; None if they were not timed here."""
+        fit = self.figures.get("seconds")
+        return None if fit is None else fit + self.figures.get("embedding", 0.0)
 
 
 class Gap(NamedTuple):
@@ -75,7 +76,7 @@ class Gap(NamedTuple):
 class Half:
     """One of the two tables. `cells`: sets in order, and in each the systems that have a row there.
 
-    `entered` are the systems that were tried on at least a quarter of the sets: ranking one that was
+    `entered` are the systems that were tried on at least half of the sets: ranking one that was
     added later would drop all sets that it has not been tried on. `names` are the sets on which all
     that entered were tried, `systems` those to rank."""
 
@@ -88,7 +89,7 @@ class Half:
         self.cells = {name: found for name, found in cells.items() if found}
         tried = Counter(system for found in self.cells.values() for system in found)
         most = max(tried.values(), default=0)
-        self.entered = [s for s in of if tried[s] and 4 * tried[s] >= most]
+        self.entered = [s for s in of if tried[s] and 2 * tried[s] >= most]
         self.names = [n for n, found in self.cells.items() if all(s in found for s in self.entered)]
         self.systems = [s for s in self.entered if not SYSTEMS[s].only_short]
 
@@ -112,7 +113,7 @@ class Half:
             if system.twin:
                 lines.append((system.twin, name, EVERY, ALIKE))
             if system.embeds:
-                lines.append((self.ours, name, ENGLISH, BETTER))
+                lines.append((self.ours, name, ENGLISH, None if system.ours else BETTER))
             if system.twin != self.ours:
                 claimed = None if system.ours or system.embeds else BETTER
                 lines.append((self.ours, name, EVERY, claimed))
@@ -145,19 +146,23 @@ class Half:
 
 
 def _cell(rows: Rows, name: str, system: System) -> Cell | None:
-    keys = takewhile(rows.__contains__, (key(name, system.name, seed) for seed in range(SEEDS)))
+    keys = takewhile(
+        rows.__contains__, (key(name, system.name, seed) for seed in range(system.seeds))
+    )
     at = [rows[k] for k in keys]
     runs = [row for row in at if "skipped" not in row]
     if not runs:
         return Cell({}, at[0]["skipped"].split(" on ")[0]) if at else None
     figures = {m: mean(row[m] for row in runs) for m in (*MEASURES, "n_clusters", "coverage")}
-    figures["seconds"] = median(row["seconds"] for row in runs)
     figures["seeds"] = len(runs)
+    timed = [row for row in runs if "seconds" in row]  # those that ran on this machine
+    if timed:
+        figures["seconds"] = median(row["seconds"] for row in timed)
     made = rows.get(f"{name}: embedding") if system.embeds else None
     if made:
         figures["embedding"] = made["seconds"]
-    peaks = [row["peak_mb"] for row in (*runs, *([made] if made else ()))]
-    if None not in peaks:
+    peaks = [row["peak_mb"] for row in (*timed, *([made] if made else ()))]
+    if peaks and None not in peaks:
         figures["peak_mb"] = max(peaks)
     return Cell(figures)
 

@@ -68,7 +68,7 @@ class Race:
     def _next(self, system: System) -> int | None:
         """The seed to measure next, or None."""
         spent = 0.0
-        seeds = min(self.options.times(roster.SEEDS, 1), roster.SEEDS)
+        seeds = min(self.options.times(system.seeds, 1), system.seeds)
         for seed in range(seeds if system.random else 1):
             at = key(self.name, system.name, seed)
             row = self.results.rows.get(at, {})

@@ -10,10 +10,10 @@ from typing import Any
 from ..harness import store
 from ..harness.claims import claims_table
 from ..harness.data import ROOT
-from ..harness.pages import filled, provenance
+from ..harness.pages import EMPTY, filled, provenance
 from ..harness.store import Options, path_of, read, rows_of, say
 from ..harness.tables import joined
-from . import race, show
+from . import levels, race, show
 from .embed import MODEL
 from .judge import DECIDES, Half
 from .race import FILE, MEASURES
@@ -72,6 +72,11 @@ def texts(found: dict[str, Any], quick: bool = False) -> tuple[str, str]:
     return results, _page(halves, (DECIDES,), "images", more) + "\n"
 
 
+def _levels(rows: store.Rows) -> str:
+    shown = levels.table(rows)
+    return joined(claims_table(levels.claims(rows), 3), shown) if shown else EMPTY
+
+
 def _halves(rows: store.Rows) -> tuple[Half, Half]:
     return Half(rows, told_k=True), Half(rows, told_k=False)
 
@@ -88,6 +93,7 @@ def _page(halves: tuple[Half, Half], means: Sequence[str], images: str, where: s
         "limits": LIMITS,
         "who": show.who(),
         "which": show.which(halves[0].rows),
+        "levels": _levels(halves[0].rows),
     }
     for half, name in zip(halves, ("given", "found"), strict=True):
         picture = show.picture(half, images) if images else ""

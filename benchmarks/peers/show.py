@@ -98,8 +98,10 @@ def overview(half: Half, means: Sequence[str] = MEASURES) -> str:
             over = [cells[name][system].figures[m] for name in all_done]
             line.append(number(mean(over) if over else None, 3))
         seeds = span([int(cell.figures["seeds"]) for cell in done])
-        took = number(median(cell.seconds for cell in done) if done else None, 2)
-        most = number(max((cell.figures.get("peak_mb", 0) for cell in done), default=None), 0)
+        times = [cell.seconds for cell in done if cell.seconds is not None]
+        took = number(median(times) if times else None, 2)
+        peaks = [cell.figures["peak_mb"] for cell in done if "peak_mb" in cell.figures]
+        most = number(max(peaks, default=None), 0)
         lines.append([*line, sum(best), len(names) - len(done), seeds, took, most])
     head = ["system", *(f"rank, {m.upper()}" for m in MEASURES), *(m.upper() for m in means)]
     head += [f"best {AMI} on", "not finished", "seeds", "median s", "most MB"]
@@ -157,7 +159,7 @@ def _shown(cell: Cell, measure: str) -> str:
     if measure == "n_clusters":
         part = cell.figures["coverage"]
         return number(found, 0) + (f" ({part:.0%})" if part < 1 else "")
-    if measure == "seconds" and "embedding" in cell.figures:
+    if measure == "seconds" and found is not None and "embedding" in cell.figures:
         return f"{number(found, 1)} (+ {cell.figures['embedding']:,.0f})"
     return number(found, {"seconds": 1, "peak_mb": 0}.get(measure, 3))
 
@@ -224,7 +226,7 @@ def _fill(gaps: list[Gap], ours: str, figure: Any) -> None:
         axes.plot(found.mean, y, "o", color=colour, markerfacecolor=face, markersize=6)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(gaps)), [_label(gap) for gap in gaps])
-    axes.set_xlabel(f"{AMI}: {ours} minus the other (right of 0: {ours} is ahead)")
+    axes.set_xlabel(f"{AMI}: {ours} minus the other\n(right of 0: {ours} is ahead)")
     axes.grid(axis="x", alpha=0.3)
 
 

@@ -88,6 +88,24 @@ def test_a_system_takes_its_settings(name: str) -> None:
 
 
 # ---------------------------------------------------------------- fits
+def test_cluster_takes_the_vectors_that_come_with_the_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import coterie
+
+    asked = []
+
+    def cluster(texts: list[str], *, embedder: Any, random_state: int) -> Any:
+        asked.append((texts, embedder(texts).tolist(), random_state))
+        return type("Groups", (), {"labels": [0, 1]})
+
+    monkeypatch.setattr(coterie, "cluster", cluster, raising=False)
+    documents = [("an apple", np.array([1.0, 0.0])), ("a wheel", np.array([0.0, 1.0]))]
+    labels, _ = fits.FITS["cluster_vectors"](documents, 3, Watch())
+    assert labels.tolist() == [0, 1]
+    assert asked == [(["an apple", "a wheel"], [[1.0, 0.0], [0.0, 1.0]], 3)]
+
+
 def test_ward_takes_euclidean_distances(monkeypatch: pytest.MonkeyPatch) -> None:
     from scipy.cluster import hierarchy
 

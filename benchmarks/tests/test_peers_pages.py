@@ -10,6 +10,7 @@ from benchmarks.harness.pages import EMPTY
 from benchmarks.harness.store import Options
 from benchmarks.peers import judge, race, report, roster, sets, show
 from benchmarks.peers.judge import Half
+from benchmarks.peers.roster import GIVEN
 
 
 def _facts(n_docs: int = 1000, **more: Any) -> dict[str, Any]:
@@ -58,14 +59,14 @@ NAMES = list(sets.SETS)[:4]
 def test_who_does_not_finish_is_last() -> None:
     rows = _rows(
         {
-            NAMES[0]: {"GSDMM": 0.9, "KMeans": 0.5, "HAC, Ward": "over memory", "GPU-DMM": 0.95},
-            NAMES[1]: {"GSDMM": 0.4, "KMeans": 0.5, "HAC, Ward": 0.45, "GPU-DMM": "not English"},
-            NAMES[2]: {"GSDMM": 0.4},  # stopped here: not all were tried
+            NAMES[0]: {GIVEN: 0.9, "KMeans": 0.5, "HAC, Ward": "over memory", "GPU-DMM": 0.95},
+            NAMES[1]: {GIVEN: 0.4, "KMeans": 0.5, "HAC, Ward": 0.45, "GPU-DMM": "not English"},
+            NAMES[2]: {GIVEN: 0.4},  # stopped here: not all were tried
         }
     )
     half = Half(rows, True)
-    assert (half.systems, half.names) == (["GSDMM", "KMeans", "HAC, Ward"], NAMES[:2])
-    assert half.ranks() == {"GSDMM": 2.0, "KMeans": 1.5, "HAC, Ward": 2.5}
+    assert (half.systems, half.names) == ([GIVEN, "KMeans", "HAC, Ward"], NAMES[:2])
+    assert half.ranks() == {GIVEN: 2.0, "KMeans": 1.5, "HAC, Ward": 2.5}
     text = show.overview(half)
     assert "Mean ranks over 2 sets" in text
     assert "the 1 sets that all finished" in text
@@ -75,11 +76,11 @@ def test_who_does_not_finish_is_last() -> None:
 
 def test_who_came_later_takes_no_set_from_the_others() -> None:
     names = list(sets.SETS)
-    rows = _rows({name: {"GSDMM": 0.9, "KMeans": 0.5, "cluster()": 0.5} for name in names[:5]})
-    rows |= _rows({names[0]: {"GSDMM": 0.9, "KMeans": 0.5, "EM-DMM": 0.7, "cluster()": 0.5}})
-    rows |= _rows({names[5]: {"GSDMM": 0.9}})
+    rows = _rows({name: {GIVEN: 0.9, "KMeans": 0.5, "cluster()": 0.5} for name in names[:5]})
+    rows |= _rows({names[0]: {GIVEN: 0.9, "KMeans": 0.5, "EM-DMM": 0.7, "cluster()": 0.5}})
+    rows |= _rows({names[5]: {GIVEN: 0.9}})
     half = Half(rows, True)
-    assert (half.systems, half.names) == (["GSDMM", "KMeans"], names[:5])
+    assert (half.systems, half.names) == ([GIVEN, "KMeans"], names[:5])
     text = show.how_far([half, Half(rows, False)])
     assert f"5 of {len(sets.SETS)} sets are done so far" in text
     assert f"Begun, but not ranked: {names[5]}." in text
@@ -99,20 +100,38 @@ def test_seeds_are_counted_and_bounded() -> None:
     assert f"| 1 to {roster.SEEDS} |" in show.overview(Half(rows, True))
 
 
+def test_a_fit_on_another_machine_has_no_seconds() -> None:
+    rows = _rows({name: {GIVEN: 0.5, "KMeans, MiniLM": 0.4} for name in NAMES[:2]})
+    for name in NAMES[:2]:
+        del rows[f"{name}: embedding"]
+        del rows[race.key(name, "KMeans, MiniLM", 0)]["seconds"]
+        rows[race.key(name, GIVEN, 1)] = rows[race.key(name, GIVEN, 0)] | {"seconds": 6.0}
+        rows[race.key(name, GIVEN, 2)] = dict.fromkeys((*race.MEASURES, "coverage"), 0.8) | {
+            "n_clusters": 7
+        }
+    half = Half(rows, True)
+    ours, theirs = (half.cells[NAMES[0]][system] for system in (GIVEN, "KMeans, MiniLM"))
+    assert (ours.seconds, theirs.seconds) == (4.0, None)
+    assert ours.figures["seeds"] == 3
+    assert ours.figures["ami"] == pytest.approx(0.6)
+    assert "| 1 | - | - |" in show.overview(half)
+    assert show.matrices(half)
+
+
 def test_kinds_of_text_have_means_of_those_who_finished() -> None:
     rows = _rows(
         {
-            NAMES[0]: {"GSDMM": 0.4, "KMeans": 0.5},
-            NAMES[1]: {"GSDMM": 0.6, "KMeans": "over time on another"},
-            NAMES[2]: {"GSDMM": 0.2, "KMeans": 0.3},
-            NAMES[3]: {"GSDMM": 0.2, "KMeans": "over memory"},
+            NAMES[0]: {GIVEN: 0.4, "KMeans": 0.5},
+            NAMES[1]: {GIVEN: 0.6, "KMeans": "over time on another"},
+            NAMES[2]: {GIVEN: 0.2, "KMeans": 0.3},
+            NAMES[3]: {GIVEN: 0.2, "KMeans": "over memory"},
         }
     )
     rows[NAMES[2]]["language"] = "fr"
     rows[NAMES[3]]["mean_length"] = 100.0
     text = show.by_kind(Half(rows, True))
     assert "| system | short, natural (2 sets) | long (1 set) | not English (1 set) |" in text
-    assert "| **GSDMM** | **0.500** | **0.200** | 0.200 |" in text
+    assert f"| **{GIVEN}** | **0.500** | **0.200** | 0.200 |" in text
     assert "| KMeans | 1 of 2 sets | over memory | **0.300** |" in text
 
 
@@ -126,7 +145,7 @@ def test_kinds_of_text_have_means_of_those_who_finished() -> None:
 )
 def test_coterie_is_ahead_only_above_zero(theirs: tuple[float, ...], told: str, shown: str) -> None:
     rows = _rows(
-        {n: {"GSDMM": 0.5, "KMeans": v, "XDMM": 0.1} for n, v in zip(NAMES, theirs, strict=True)}
+        {n: {GIVEN: 0.5, "KMeans": v, "XDMM": 0.1} for n, v in zip(NAMES, theirs, strict=True)}
     )
     own, peer = Half(rows, True).gaps
     assert own.theirs == "XDMM"
@@ -139,7 +158,7 @@ def test_coterie_is_ahead_only_above_zero(theirs: tuple[float, ...], told: str, 
 
 
 def test_one_set_decides_nothing() -> None:
-    rows = _rows({NAMES[0]: {"GSDMM": 0.9, "topica GSDMM": 0.5, "KMeans": 0.1}})
+    rows = _rows({NAMES[0]: {GIVEN: 0.9, "topica GSDMM": 0.5, "KMeans": 0.1}})
     assert Half(rows, True).gaps == []
     assert show.differences(Half(rows, True)) == EMPTY
 
@@ -181,6 +200,13 @@ def test_an_english_model_is_judged_on_english_sets() -> None:
     assert "| BERTopic: all sets | undecided | 2 of 4 |" in text
 
 
+def test_coterie_with_other_vectors_is_no_other_package() -> None:
+    rows = _rows({n: {"cluster()": 0.5, "cluster(), MiniLM": 0.6} for n in NAMES})
+    gaps = Half(rows, False).gaps
+    assert [(gap.over, gap.claimed) for gap in gaps] == [(judge.ENGLISH, None), (judge.EVERY, None)]
+    assert Half(rows, False).claims()[0].checks == []
+
+
 # ---------------------------------------------------------------- pages and pictures
 def test_the_pages_make_do_without_rows(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "DOCS", home)
@@ -192,7 +218,7 @@ def test_the_pages_make_do_without_rows(home: Path, monkeypatch: pytest.MonkeyPa
 
 def test_both_pages_show_the_pictures_that_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="draws; pip install coterie[bench]")
-    values = {"GSDMM": 0.5, "XDMM": 0.52, "KMeans": 0.4, "cluster()": 0.5, "BERTopic": 0.6}
+    values = {GIVEN: 0.5, "XDMM": 0.52, "KMeans": 0.4, "cluster()": 0.5, "BERTopic": 0.6}
     rows = _rows({name: dict(values) for name in NAMES})
     for folder in (tmp_path / "one", tmp_path / "two"):
         show.draw([Half(rows, True), Half(rows, False)], folder)
