@@ -424,6 +424,9 @@ def test_freed_memory_goes_back_to_the_system() -> None:
 GROWTH = """
 import resource, sys
 from coterie import cluster_large
+from coterie.distributed import layout
+from coterie.text import _pieces, batches
+_pieces.PIECE, batches.ROWS, layout.SHARD_WORDS = 2**20, 10_000, 300_000  # many of them in both files
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 how = dict(embedder=None, levels=False, max_clusters=20, n_sweeps=3, sample=2000, sweeps=1)
 cluster_large("small.csv", "a.csv", **how)
