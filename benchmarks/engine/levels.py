@@ -204,12 +204,12 @@ def claims(rows: Rows) -> list[Claim]:
     split = rows.get(SNIPPET, {}).get("with", {}).get("nmi")
     return [
         single(
-            "The chosen level has an ARI lower by more than .05 than a single run on at most 2 of 27 sets",
+            "One seed: the chosen level is lower in ARI by over .05 than a single run on at most 2 of 27",
             f"{lower} of {n}" if n else "",
             lower <= 2 if n else None,
         ),
         single(
-            "Clusters above two texts are within a factor 2 of the classes on at least 16 of 27 sets",
+            "One seed: clusters above two texts are within a factor 2 of the classes on at least 16 of 27",
             f"{near} of {n}" if n else "",
             near >= 16 if n else None,
         ),
