@@ -22,7 +22,7 @@ GOLDEN = {
     "gibbs": "d5a0cfd210fa1891",
     "blocked": "7c78e6c652438e99",
     "metropolis": "448bed4b63c32839",
-    "uncollapsed": "9c27f7f1993b768e",
+    "uncollapsed": "ab1080bd8362dcd7",
     "em": "5c5d803c7a40320b",
     "process": "ecdba43cfc3b7871",
     "seeded": "7247c7e8c35e6ade",

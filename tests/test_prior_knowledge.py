@@ -12,6 +12,7 @@ import coterie
 from coterie import GPUDMM, GSDMM, GSDPMM, TSDPMM
 from coterie.cli import main
 from coterie.errors import CoterieError, InvalidInput
+from coterie.frozen import flags_of
 from coterie.kernels import reference
 from coterie.start import nearest_seed
 
@@ -250,7 +251,7 @@ def test_promotion_joins_what_shares_no_word() -> None:
 def test_counts_are_words_and_what_they_promoted() -> None:
     model = GPUDMM(9, word_vectors=VECTORS, n_sweeps=25, random_state=1).fit(TEXTS)
     urn, corpus = model.model_.urn, model._training
-    flags = model._flags(corpus.counts, np.arange(len(TEXTS)))
+    flags = flags_of(model._promoting, corpus.counts, np.arange(len(TEXTS)))
     assert 0 < flags.sum() < flags.size
     tables = reference.count(corpus.counts, urn, model.labels_, flags)
     np.testing.assert_allclose(model.model_.word_cluster.toarray().T * urn.words.unit, tables.words)
@@ -260,7 +261,7 @@ def test_counts_are_words_and_what_they_promoted() -> None:
 def test_a_training_row_is_left_out_with_what_it_promoted() -> None:
     model = GPUDMM(9, word_vectors=VECTORS, n_sweeps=25, random_state=1).fit(TEXTS)
     urn, corpus = model.model_.urn, model._training
-    flags = model._flags(corpus.counts, np.arange(len(TEXTS)))
+    flags = flags_of(model._promoting, corpus.counts, np.arange(len(TEXTS)))
     found = model.predict_proba(TEXTS, rows=np.arange(len(TEXTS)))
     for d in (0, 3, 6, 11, 30):
         label, log_weight = reference.log_weights(corpus.counts, urn, model.labels_, d, flags)
