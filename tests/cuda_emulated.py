@@ -55,6 +55,20 @@ def bind(name: str, args: tuple[Any, ...]) -> dict[str, Any]:
 UNUSED = ("dots", "norm", "scan", "list", "n_listed", "scratch")  # may be any array when not read
 
 
+def assert_same_sweeps(here: Any, there: Any) -> None:
+    """Nine sweeps of the CPU's chain and of the GPU's: the same labels, ids, counts and sums."""
+    for sweep in range(1, 10):
+        assert here.sweep(7, sweep).moved == there.sweep(7, sweep).moved
+        cpu, gpu = here.assignment(), there.assignment()
+        assert gpu.labels.tolist() == cpu.labels.tolist()
+        assert gpu.id[gpu.open_slots].tolist() == cpu.id[cpu.open_slots].tolist()
+        assert gpu.next_id == cpu.next_id
+        for mine, other in ((gpu.size, cpu.size), (gpu.total, cpu.total)):
+            assert mine[gpu.open_slots].tolist() == other[cpu.open_slots].tolist()
+        assert gpu.flag.tolist() == cpu.flag.tolist()
+        np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+
+
 class Emulated:
     """See `coterie.backends.cuda._device.Device`."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_emulated import Emulated, is_certain
+from cuda_emulated import Emulated, assert_same_sweeps, is_certain
 from scipy.special import gammaln
 from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 
@@ -68,17 +68,7 @@ def test_the_labels_and_ids_are_those_of_the_cpu(name: str, scan: str, emulated:
     counts, urn, options = corpus(name), URNS[name], BLOCKED._replace(scan=scan)
     first = first_assignment(counts, urn, random_labels(counts.n_docs, 6, 1), 1, BACKEND)
     here, there = (place.open(counts, urn, first, options) for place in (BACKEND, emulated))
-    for sweep in range(1, 10):
-        ours, theirs = here.sweep(7, sweep), there.sweep(7, sweep)
-        assert ours.moved == theirs.moved
-        cpu, gpu = here.assignment(), there.assignment()
-        assert gpu.labels.tolist() == cpu.labels.tolist()
-        assert gpu.id[gpu.open_slots].tolist() == cpu.id[cpu.open_slots].tolist()
-        assert gpu.next_id == cpu.next_id
-        for mine, other in ((gpu.size, cpu.size), (gpu.total, cpu.total)):
-            assert mine[gpu.open_slots].tolist() == other[cpu.open_slots].tolist()
-        assert gpu.flag.tolist() == cpu.flag.tolist()
-        np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+    assert_same_sweeps(here, there)
 
 
 UNCOLLAPSED = {
@@ -94,13 +84,7 @@ def test_algorithm_3_gives_the_labels_of_the_cpu(name: str, phi: str, emulated: 
     options = SamplerOptions("uncollapsed", phi=phi)
     first = first_assignment(counts, urn, random_labels(counts.n_docs, 6, 1), 1, BACKEND)
     here, there = (place.open(counts, urn, first, options) for place in (BACKEND, emulated))
-    for sweep in range(1, 10):
-        assert here.sweep(7, sweep).moved == there.sweep(7, sweep).moved
-        cpu, gpu = here.assignment(), there.assignment()
-        assert gpu.labels.tolist() == cpu.labels.tolist()
-        assert gpu.id[gpu.open_slots].tolist() == cpu.id[cpu.open_slots].tolist()
-        assert gpu.next_id == cpu.next_id
-        np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+    assert_same_sweeps(here, there)
 
 
 def test_algorithm_3_goes_on_from_another_assignment(emulated: Any) -> None:
@@ -301,7 +285,7 @@ def test_what_is_not_there_is_said(emulated: Any) -> None:
         emulated.supports(finite, SamplerOptions("gibbs")) or ""
     )
     taken = emulated.supports(promoted(finite, 0.3, "ab"), SamplerOptions("uncollapsed"))
-    assert "neither seeds nor word vectors" in (taken or "")
+    assert "neither seeds nor word vectors; use sampler='blocked'." in (taken or "")
     assert emulated.supports(finite, BLOCKED) is None
     assert sampler.run(corpus("finite"), finite, Plan(2, 5, 1, SamplerOptions("auto")), emulated)
 

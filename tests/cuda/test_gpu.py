@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chance import LUCK, fit
+from cuda_emulated import assert_same_sweeps
 from test_cuda import BETA, BLOCKED, UNCOLLAPSED, URNS, V, corpus
 from test_exact_posterior import NARROW, TIED, posterior
 from test_exact_posterior import URNS as POSTERIORS
@@ -52,12 +53,7 @@ def test_small_corpora_get_the_labels_of_the_cpu(name: str, scan: str) -> None:
     counts, urn, options = corpus(name, 300), URNS[name], BLOCKED._replace(scan=scan)
     first = first_assignment(counts, urn, random_labels(counts.n_docs, 6, 1), 1, CPU)
     here, there = (place.open(counts, urn, first, options) for place in (CPU, GPU))
-    for sweep in range(1, 10):
-        assert here.sweep(7, sweep).moved == there.sweep(7, sweep).moved
-        cpu, gpu = here.assignment(), there.assignment()
-        assert gpu.labels.tolist() == cpu.labels.tolist()
-        assert gpu.id[gpu.open_slots].tolist() == cpu.id[cpu.open_slots].tolist()
-        np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+    assert_same_sweeps(here, there)
 
 
 @pytest.mark.parametrize("block_size", [None, 500, 20_000])
@@ -110,12 +106,7 @@ def test_algorithm_3_gives_the_labels_of_the_cpu(name: str, phi: str) -> None:
     options = SamplerOptions("uncollapsed", phi=phi)
     first = first_assignment(counts, urn, random_labels(counts.n_docs, 6, 1), 1, CPU)
     here, there = (place.open(counts, urn, first, options) for place in (CPU, GPU))
-    for sweep in range(1, 10):
-        assert here.sweep(7, sweep).moved == there.sweep(7, sweep).moved
-        cpu, gpu = here.assignment(), there.assignment()
-        assert gpu.labels.tolist() == cpu.labels.tolist()
-        assert gpu.id[gpu.open_slots].tolist() == cpu.id[cpu.open_slots].tolist()
-        np.testing.assert_allclose(there.joint_terms(), here.joint_terms(), rtol=1e-9)
+    assert_same_sweeps(here, there)
 
 
 @pytest.mark.parametrize("phi", ["draw", "mean"])

@@ -35,15 +35,15 @@ ShouldStop = Callable[[], bool] | None
 Floats = npt.NDArray[np.float64]
 
 
-def refusal(urn: Urn, options: SamplerOptions) -> str | None:
-    """Why this sampler (or EM) cannot take this urn, in a sentence; None if it can."""
+def refusal(urn: Urn, options: SamplerOptions, others: str = "'gibbs' or 'blocked'") -> str | None:
+    """Why this sampler (or EM) cannot take this urn, in a sentence that names others; None if it can."""
     if urn.sizes.cap == NO_CAP or urn.seeds.weight.size or urn.relations.promotion:
         return (
             f"sampler={options.sampler!r} takes the finite urn alone: a fixed number of clusters,"
-            " neither seeds nor word vectors; use sampler='gibbs' or 'blocked'."
+            f" neither seeds nor word vectors; use sampler={others}."
         )
     if urn.location.kappa:
-        return f"sampler={options.sampler!r} cannot use document vectors; use sampler='gibbs' or 'blocked'."
+        return f"sampler={options.sampler!r} cannot use document vectors; use sampler={others}."
     if options.phi not in ("draw", "mean"):
         return f"phi must be 'draw' or 'mean'; got {options.phi!r}."
     return None

@@ -34,8 +34,7 @@ def refusal(urn: Urn, options: SamplerOptions) -> str | None:
             f"There is no sampler {options.sampler!r}; choose one of {', '.join(SAMPLERS)}, auto."
         )
     if options.sampler == "uncollapsed":
-        why = _uncollapsed.refusal(urn, options)
-        return why and why.replace("sampler='gibbs' or 'blocked'", "sampler='blocked'")
+        return _uncollapsed.refusal(urn, options, "'blocked'")
     if options.sampler != "blocked":
         return (
             "backend='cuda' draws with sampler='blocked' or 'uncollapsed', not"

@@ -15,7 +15,6 @@ struct Entries {
     const i64* ptr;
     const int* word;
     const int* tally;
-    const int* copies_of;
 };
 
 // best[w] = the largest chance of any cluster, by the counts the sweep begins with; a warp each.
@@ -73,7 +72,7 @@ extern "C" __global__ void restore_promoted(
     const i64* ptr, const int* word, const int* tally, const int* copies_of, i64 n, const i64* relate_ptr,
     const int* relate_word, int promotion, const i64* pair_ptr, const int* giver, const int* taker, const u8* flag,
     int* given, i64* promoted, const int* z, int width, int* held, u64* total) {
-    const Entries docs = {ptr, word, tally, copies_of};
+    const Entries docs = {ptr, word, tally};
     const Relations r = {relate_ptr, relate_word, promotion};
     const int lane = threadIdx.x & 31;
     const i64 step = (i64)gridDim.x * (blockDim.x >> 5);
@@ -100,7 +99,7 @@ extern "C" __global__ void promote_documents(
     int scanned, i64 first, i64 n, const int* before, const int* z, int width, int* held, const i64* size, u64* total,
     double* rate, const double* best, const int* start, u8* flag, int* given, i64* promoted, u64 key, u64 sweep, u64 draw,
     const i64* list, const i64* starts, int in_order, u8* late, int* n_late) {
-    const Entries docs = {ptr, word, tally, copies_of};
+    const Entries docs = {ptr, word, tally};
     const Relations r = {relate_ptr, relate_word, promotion};
     const int lane = threadIdx.x & 31;
     const i64 step = (i64)gridDim.x * (blockDim.x >> 5);
