@@ -20,6 +20,7 @@ from coterie.backends._team import Team
 from coterie.backends.cpu import BACKEND
 from coterie.demo.corpus import make_messages
 from coterie.kernels import blocked, reference
+from coterie.sample_start import uncounted
 from coterie.start import first_assignment
 from coterie.state import is_sound
 from coterie.urns import Urn
@@ -94,6 +95,25 @@ def test_the_labels_are_those_of_the_rule_in_plain_numpy(name: str, size: int) -
             handle.sweep(seed, sweep)
             assert handle.state.z.tolist() == z.tolist()
             assert flag is None or handle.state.flag.tolist() == flag.tolist()
+
+
+@pytest.mark.parametrize("name", [name for name in URNS if "promoted" not in name])
+def test_documents_that_are_not_placed_yet_are_drawn_by_the_same_rule(name: str) -> None:
+    """A start from a sample: the others are drawn block by block, given the sample and those before."""
+    urn, heaviest = URNS[name], 1 if "Eq. 3" in name else 2
+    counts = random_corpus(60, V, 25, 4, heaviest, topics=5)
+    labels = first_assignment(counts, urn, random_labels(60, 6, 3), 3, BACKEND).labels.copy()
+    labels[np.arange(60) % 3 > 0] = -1
+    used = np.union1d(np.arange(urn.seeds.weight.size), labels[labels >= 0])
+    labels[labels >= 0] = np.searchsorted(used, labels[labels >= 0])
+    n = max(int(labels.max()) + 1, urn.seeds.weight.size)
+    for size in (1, 9, 60):
+        options = SamplerOptions("blocked", block_size=size, n_jobs=2)
+        handle = BACKEND.open(counts, urn, uncounted(counts, urn, labels, n), options)
+        handle.sweep(8, 0)
+        expected = reference.blocked_sweep(counts, urn, labels, 8, 0, deal(60, size))
+        assert handle.state.z.tolist() == expected.tolist()
+        assert is_sound(counts, urn, handle.state)
 
 
 @pytest.mark.parametrize("n_slots", [300, 1500])

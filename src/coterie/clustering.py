@@ -65,6 +65,7 @@ class Clustering(Uses):
     of_sample: bool = field(default=False, repr=False)  # the rows are a sample of those fitted
     # makes `table` where the rows are a sample of a Dask DataFrame
     table_of_all: Callable[[Clustering], Any] | None = field(default=None, repr=False)
+    n_jobs: int | None = field(default=None, repr=False)  # threads
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
     edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
@@ -110,7 +111,8 @@ class Clustering(Uses):
     @cached_property
     def probability(self) -> Floats:
         """Probability of each row's cluster, p(cluster | text); 0 for rows without words."""
-        return self.corpus.per_row(self.model.best_probability(self.corpus.counts), 0.0)
+        found = self.model.best_probability(self.corpus.counts, self.n_jobs)
+        return self.corpus.per_row(found, 0.0)
 
     @cached_property
     def outlier_score(self) -> Floats:

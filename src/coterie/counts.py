@@ -20,6 +20,7 @@ from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
 INT32_MAX = 2**31 - 1
+AT_ONCE = 65_536  # rows of vectors that are moved together
 
 
 class Counts(NamedTuple):
@@ -75,7 +76,10 @@ def from_matrix(
     tie: bool = False,
     vectors: npt.NDArray[np.float32] | None = None,
 ) -> Corpus:
-    """Make a corpus from a sparse matrix or 2-D array of word counts, and check it."""
+    """Make a corpus from a sparse matrix or 2-D array of word counts, and check it.
+
+    `vectors` are overwritten with those of the documents.
+    """
     X = plain_matrix(X, owner)
     matrix = as_csr(X, f"X of {owner}") if sparse.issparse(X) else _dense_to_csr(X, owner)
     if matrix.shape[1] > INT32_MAX:
@@ -105,7 +109,7 @@ def from_ids(
 ) -> Corpus:
     """Make a corpus from token ids, document after document; negative ids are unknown words.
 
-    `ids` is overwritten with the distinct words.
+    `ids` is overwritten with the distinct words, and `vectors` with those of the documents.
     """
     amount = np.empty(ids.size, np.int32)
     new_ptr = np.empty(ptr.size, np.int64)
@@ -142,9 +146,18 @@ def _corpus(
     length = _sums(ptr, amount)
     counts = Counts(ptr, word, amount, length, weight, n_words)
     if vectors is not None:
-        counts = counts._replace(vectors=np.ascontiguousarray(vectors[rows]))
+        counts = counts._replace(vectors=_kept(vectors, rows))
     check_totals(counts, owner)
     return Corpus(counts, doc_of_row)
+
+
+def _kept(vectors: npt.NDArray[np.float32], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """These rows (ascending), moved to the front where they are: a copy might not fit into memory."""
+    if rows.size < len(vectors):
+        for first in range(0, rows.size, AT_ONCE):
+            some = rows[first : first + AT_ONCE]
+            vectors[first : first + some.size] = vectors[some]
+    return vectors[: rows.size]
 
 
 def check_totals(counts: Counts, owner: str) -> None:
@@ -259,25 +272,14 @@ def _groups(
     prints = np.empty((2, ptr.size - 1), np.uint64)
     tally.fingerprints(ptr, word, amount, prints[0], prints[1])
     if vectors is not None:
-        prints += _vector_prints(vectors)
+        factors = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]) | np.uint64(1)
+        tally.vector_prints(vectors.view(np.uint32), factors.reshape(2, -1), prints[0], prints[1])
     pairs = np.ascontiguousarray(prints[:, rows].T).view([("", np.uint64)] * 2).ravel()
     _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
     by_first = np.argsort(first, kind="stable")
     rank = np.empty_like(by_first)
     rank[by_first] = np.arange(by_first.size)
     return first[by_first], rank[group.ravel()]
-
-
-def _vector_prints(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
-    """Two 64-bit numbers per row that follow from all of its bits."""
-    odd = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]).reshape(
-        2, -1
-    ) | np.uint64(1)
-    out = np.zeros((2, len(vectors)), np.uint64)
-    for j in range(vectors.shape[1]):
-        bits = np.ascontiguousarray(vectors[:, j]).view(np.uint32).astype(np.uint64)
-        out += (bits ^ (out >> np.uint64(29))) * odd[:, j, None]
-    return out
 
 
 def subset(counts: Counts, rows: npt.NDArray[np.int64]) -> Counts:

@@ -51,9 +51,12 @@ def about_cap(n_clusters: int, task: fitting.Task) -> list[str]:
     ]
 
 
-def about_convergence(run: Run, n_sweeps: int) -> list[str]:
-    """A note if the clusters were still improving when the last sweep was done."""
-    if run.converged or run.stop.kind != "sweeps":
+def about_convergence(run: Run, task: fitting.Task, n_sweeps: int) -> list[str]:
+    """A note if the clusters were still improving when the last sweep was done.
+
+    After a start from a sample, there are too few sweeps over all texts to tell.
+    """
+    if run.converged or run.stop.kind != "sweeps" or task.plan.init == "sample":
         return []
     passes = counted(len(run.trace), "pass", "passes")
     return [
@@ -96,13 +99,19 @@ def settings_of(
             "how readily a text opens a cluster of its own",
         ),
         *_about_kappa(run, source),
-        Setting("sweeps", str(len(run.trace)), f"passes over all texts; {stopped}"),
+        Setting(
+            "sweeps", str(len(run.trace)), f"passes over all texts; {stopped}{_of_sample(task)}"
+        ),
         Setting(
             "seed",
             str(estimator.random_state),
             "the same clusters for the same texts, settings and version",
         ),
     ]
+
+
+def _of_sample(task: fitting.Task) -> str:
+    return "; before them, others over a sample" if task.plan.init == "sample" else ""
 
 
 def _about_kappa(run: Run, source: Embedder | None) -> list[Setting]:

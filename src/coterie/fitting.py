@@ -15,6 +15,7 @@ from coterie.counts import Corpus, Counts
 from coterie.distributed.documents import Documents, LocalDocuments
 from coterie.frozen import LeaveOut, flags_of
 from coterie.model import Model, SeedClusters
+from coterie.sample_start import is_large
 from coterie.state import Assignment, from_labels
 from coterie.urns import Urn
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from coterie.seeds import EncodedSeeds
 
 PASSES = 20  # the maximum number of passes that move documents to their most probable clusters
+# Of large corpora: so many passes at most, until this share of the documents is there.
+LARGE_PASSES, ENOUGH = 4, 0.999
 
 Ints = npt.NDArray[np.int64]
 
@@ -107,7 +110,8 @@ def _settled(
         documents.labels = found.astype(np.int32)
         return model
 
-    model, agreement = settle(documents, model, again, cap=urn.sizes.cap, passes=PASSES)
+    until = (LARGE_PASSES, ENOUGH) if is_large(counts) else (PASSES, 1.0)
+    model, agreement = settle(documents, model, again, urn.sizes.cap, *until)
     return model, documents.labels.astype(np.int64), agreement
 
 
@@ -115,10 +119,9 @@ def settle(
     documents: Documents,
     model: Model,
     again: Callable[[Model], Model],
-    *,
     cap: int,
     passes: int,
-    enough: float = 1.0,
+    enough: float,
 ) -> tuple[Model, float]:
     """Move every document to its most probable cluster, until enough of them are there.
 

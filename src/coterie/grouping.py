@@ -31,7 +31,8 @@ from coterie.errors import InvalidInput, concerning
 from coterie.frozen import promoting_words
 from coterie.locating import Embedding
 from coterie.merging import MergeClusters
-from coterie.sampler import Event
+from coterie.sample_start import Sampling
+from coterie.sampler import Event, Plan
 from coterie.seeds import EncodedSeeds
 from coterie.splitting import SplitMerge
 from coterie.text import readers, stopping
@@ -63,6 +64,9 @@ ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
 MERGE_AFTER = (10, 20, 30)  # sweeps after which clusters are merged while the joint rises
 SPLIT_AFTER = (5, 12, 15, 18, 22, 26)  # and those after which splits and merges are proposed
+# A large corpus: its clusters are found in a sample of so many texts. Then there are so many times fewer
+# sweeps over all texts, with merges after these.
+SAMPLED, FEWER, MERGE_ALL_AFTER = 25_000, 12, (1,)
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
     "seeds": None,
@@ -198,7 +202,8 @@ def cluster(
         Called with "reading", "vectors", "words", "sampling", "levels" and "settling" when each of them
         begins.
     on_progress : callable
-        Called with "vectors", the number of texts embedded so far and the number of all texts.
+        Called with "vectors", the number of texts embedded so far and the number of all texts; for large
+        data also with "sampling", the number of passes over the sample so far, and the most there may be.
 
     Examples
     --------
@@ -240,6 +245,9 @@ def cluster(
     if model is None:
         estimator.n_clusters = cap(corpus.counts, known, n_clusters, max_clusters)
     task = _task(estimator, corpus, vectorizer.words, known, model is None)
+    if on_progress is not None:
+        of_sample = partial(on_progress, "sampling")
+        task = task._replace(plan=task.plan._replace(on_sample=of_sample))
     enter("sampling")
     chosen = Choice(n_clusters, levels and model is None, n_jobs, lambda: enter("levels"))
     fitted = fitting.fit(
@@ -251,7 +259,10 @@ def cluster(
     )
     if n_clusters is None:
         notes += explaining.about_cap(chosen.n_finest or fitted.model.n_clusters, task)
-    notes += [*chosen.notes, *explaining.about_convergence(fitted.run, int(estimator.n_sweeps))]
+    notes += [
+        *chosen.notes,
+        *explaining.about_convergence(fitted.run, task, int(estimator.n_sweeps)),
+    ]
     groups = Clustering(
         rows=rows,
         vectorizer=vectorizer,
@@ -261,6 +272,7 @@ def cluster(
         ),
         seconds=time.perf_counter() - began,
         outlier_share=None if isinstance(outliers, str) else float(outliers),
+        n_jobs=n_jobs,
         **_found(corpus, embedding, fitted),
         **chosen.kept(corpus, fitted),
     )
@@ -380,6 +392,17 @@ def _task(
         return task
     steps = [*task.plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
     plan = task.plan._replace(steps=steps)
+    if plan.init == "sample":
+        plan = _of_sample(plan)
     if seeds is not None and plan.init == "random":
         plan = plan._replace(init="anchored")
     return task._replace(plan=plan)
+
+
+def _of_sample(plan: Plan) -> Plan:
+    """The plan of a large corpus: most sweeps are over a sample."""
+    return plan._replace(
+        n_sweeps=max(1, plan.n_sweeps // FEWER),
+        sampling=Sampling(plan.n_sweeps, SAMPLED),
+        steps=[*(step for step in plan.steps if step.learns), MergeClusters(MERGE_ALL_AFTER)],
+    )

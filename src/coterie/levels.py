@@ -21,12 +21,14 @@ from coterie.backends import SamplerOptions, get_backend, threads
 from coterie.counts import Counts, subset
 from coterie.fitting import Task
 from coterie.merging import MergeClusters, Tree
+from coterie.sample_start import is_large
 from coterie.state import Assignment, dense, from_labels
 from coterie.urns import NO_CAP, Urn, changed
 
 SAMPLE = 8000  # texts that several runs are compared on
 OTHER_RUNS, OTHER_SWEEPS = 2, 15
 REFINE, REFINE_SAMPLE = 6, 4  # sweeps after a cut: of all texts, of the sample
+REFINE_LARGE = 3  # of all texts of a large corpus
 GROWTH = 1.3  # from one level to the next
 ENOUGH = 0.74  # agreement of which more counts for a level, and less against it
 NEARLY = 0.9  # a finer level is taken if its score is at least this share of the best
@@ -77,15 +79,18 @@ def grid(finest: int, fewest: int = 2) -> list[int]:
     return [*levels, finest]
 
 
-def cut(
-    task: Task, urn: Urn, assignment: Assignment, n: int, key: int, sweeps: int = REFINE
-) -> tuple[Urn, Assignment]:
+def cut(task: Task, urn: Urn, assignment: Assignment, n: int, key: int) -> tuple[Urn, Assignment]:
     """Exactly n groups (seeds included) of an assignment with more, and the urn that has n.
 
     There must be a tree, or no more than n groups.
     """
     tree = merging.tree(task.counts, urn, assignment)
-    return _refined(task, _Cut(assignment, urn, tree), n, key, sweeps)
+    return _refined(task, _Cut(assignment, urn, tree), n, key, _sweeps(task.counts))
+
+
+def _sweeps(counts: Counts) -> int:
+    """How many follow a cut of all texts."""
+    return REFINE_LARGE if is_large(counts) else REFINE
 
 
 def _refined(task: Task, run: _Cut, n: int, key: int, sweeps: int) -> tuple[Urn, Assignment]:
@@ -208,7 +213,7 @@ def find(
     n = asked if asked is not None else (main.finest if tried[best] == finest else tried[best])
     levels = _levels(main, run, tried, agreed)
     if n < main.finest or asked is not None:
-        urn, assignment = _refined(task, main, n, run.key, REFINE)
+        urn, assignment = _refined(task, main, n, run.key, _sweeps(task.counts))
         run = run._replace(urn=urn, assignment=assignment)
     trust = _trust(run.assignment.labels, docs, labels[best][1:])
     return run, Found(levels, int(run.assignment.open_slots.size), trust)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import fitting, levels, merging, naming, sampler
+from coterie.backends import SamplerOptions, threads
 from coterie.errors import InvalidInput
 from coterie.model import Model
 from coterie.sampler import Stop
@@ -51,7 +52,7 @@ def at(groups: Clustering, n: int) -> Clustering:
     urn, assignment = levels.cut(task, task.urn, finest, int(n), groups.key)
     done = Stop("sweeps", f"cut at {n} clusters")
     run = sampler.Run(assignment, urn, {}, Trace(), groups.key, True, done.words, done)
-    fitted = fitting.frozen(task, run, settle=True)
+    fitted = fitting.frozen(task, run, settle=True, n_jobs=groups.n_jobs)
     corpus = groups.corpus
     labels = corpus.per_row(fitted.labels, -1)
     return replace(
@@ -151,7 +152,8 @@ def _finest(groups: Clustering) -> tuple[fitting.Task, Assignment]:
         )
     counts, labels = groups.corpus.counts, groups.corpus.per_document(groups.finest)
     urn = _of_finest(groups.model.urn, int(labels.max(initial=0)) + 1)
-    plan = sampler.Plan(levels.REFINE, "random", groups.key)
+    options = SamplerOptions(n_jobs=threads(groups.n_jobs))
+    plan = sampler.Plan(levels.REFINE, "random", groups.key, options)
     words, seeds = groups.vectorizer.words, groups.model.seeds
     task = fitting.Task(counts, urn, plan, words, seeds, groups.model.backend)
     return task, from_labels(counts, urn, labels.astype(np.int32)).assignment

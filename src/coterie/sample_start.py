@@ -1,8 +1,8 @@
 """A start for large corpora: fit a sample, then place the other documents, each given those before it.
 
 The first sweeps after a random start are the slowest, because every cluster holds a bit of everything.
-On a sample they cost a tenth. In: corpus, urn, key and a way to fit the sample. Out: an assignment of
-all documents, and what was learned on the way.
+On a sample they cost a tenth or less. In: corpus, urn, key and a way to fit the sample. Out: an
+assignment of all documents, and what was learned on the way.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import _rng
-from coterie.backends.base import Backend
+from coterie.backends.base import DEFAULT, Backend, SamplerOptions
 from coterie.counts import Counts, subset
 from coterie.state import Assignment, from_labels, no_flags
 from coterie.steps import Learned
@@ -22,9 +22,15 @@ from coterie.urns import NO_CAP, Urn, changed
 
 START_SWEEP = 0  # the address of what is drawn here
 SHARE = 0.1  # of the documents,
-FEWEST, MOST = 2000, 200_000  # within these bounds
-SWEEPS = 12  # over the sample
+FEWEST = 2000  # of them, and at most as many as `Sampling` says
 LARGE = 200_000  # documents from which init="auto" starts from a sample
+
+
+class Sampling(NamedTuple):
+    """How a sample is fitted."""
+
+    sweeps: int = 12
+    most: int = 200_000  # documents
 
 
 class Started(NamedTuple):
@@ -43,20 +49,30 @@ def is_large(counts: Counts) -> bool:
     return counts.n_docs >= LARGE
 
 
-def sample_start(counts: Counts, urn: Urn, key: int, backend: Backend, fit: Fit) -> Started:
+def sample_start(
+    counts: Counts,
+    urn: Urn,
+    key: int,
+    backend: Backend,
+    fit: Fit,
+    options: SamplerOptions,
+    most: int,
+) -> Started:
     """Fit a sample with `fit`, then draw every document once, given the sample and those before it.
 
-    No word promotes others before the first sweep, as in all starts.
+    `most`: documents in the sample. No word promotes others before the first sweep, as in all starts.
     """
     quiet = changed(urn, promotion=0)
-    rows = sample_of(counts.n_docs, key)
+    rows = sample_of(counts.n_docs, key, most)
     share = rows.size / max(counts.n_docs, 1)
     inner = _rng.key_from_seed(key)  # no number is drawn twice
     fitted, learned, _ = fit(subset(counts, rows), thinned(quiet, share), _plain_start(urn), inner)
     labels = np.full(counts.n_docs, -1, np.int32)
     labels[rows] = fitted.numbers[fitted.labels]
     n_open = fitted.open_slots.size
-    chain = backend.open(counts, quiet, uncounted(counts, quiet, labels, n_open))
+    start = uncounted(counts, quiet, labels, n_open)
+    in_blocks = options.sampler == "blocked"
+    chain = backend.open(counts, quiet, start, options if in_blocks else DEFAULT)
     chain.sweep(key, START_SWEEP)
     placed = chain.assignment()
     if urn.relations.promotion:
@@ -65,9 +81,9 @@ def sample_start(counts: Counts, urn: Urn, key: int, backend: Backend, fit: Fit)
     return Started(placed, learned, note)
 
 
-def sample_of(n_docs: int, key: int) -> npt.NDArray[np.int64]:
+def sample_of(n_docs: int, key: int, most: int) -> npt.NDArray[np.int64]:
     """The documents of the sample, ascending: a number at each document's own address decides."""
-    share = min(max(SHARE, FEWEST / max(n_docs, 1)), MOST / max(n_docs, 1))
+    share = min(max(SHARE * n_docs, FEWEST), most) / max(n_docs, 1)
     u = _rng.uniform(key, START_SWEEP, np.arange(n_docs), _rng.DRAW_SCAN)
     return np.flatnonzero(u < share)
 

@@ -15,7 +15,7 @@ from coterie._system import noted_interrupts
 from coterie.backends.base import DEFAULT, Backend, Chain, SamplerOptions
 from coterie.counts import Counts
 from coterie.errors import Unsupported
-from coterie.sample_start import SWEEPS, Started, sample_start
+from coterie.sample_start import Sampling, Started, sample_start
 from coterie.start import Init, first_assignment
 from coterie.state import Assignment
 from coterie.steps import Learned, Moment, Step
@@ -42,6 +42,10 @@ class Plan(NamedTuple):
     checkpoint: Path | None = None
     checkpoint_every: int = 1
     steps: Sequence[Step] = ()  # between sweeps, in this order
+    sampling: Sampling = Sampling()  # init="sample"
+    on_sample: Callable[[int, int], Any] | None = (
+        None  # called with the sweep of the sample, and the most
+    )
 
 
 class Event(NamedTuple):
@@ -151,13 +155,17 @@ def _start(counts: Counts, urn: Urn, plan: Plan, key: int, backend: Backend) -> 
     def fit(some: Counts, thin: Urn, init: Init, inner: int) -> Started:
         steps = [step for step in plan.steps if step.learns]
         how = DEFAULT._replace(sampler="auto")
-        small = Plan(SWEEPS, init, inner, how, max_time=plan.max_time, steps=steps)
+        told = plan.on_sample
+        says = [] if told is None else [lambda event: told(event.record.sweep, event.n_sweeps)]
+        small = Plan(
+            plan.sampling.sweeps, init, inner, how, plan.tol, plan.max_time, says, steps=steps
+        )
         done = run(some, thin, small, backend)
         if done.stop.kind == "interrupted":
             raise KeyboardInterrupt
         return Started(done.assignment, done.learned)
 
-    return sample_start(counts, urn, key, backend, fit)
+    return sample_start(counts, urn, key, backend, fit, plan.options, plan.sampling.most)
 
 
 def _read(plan: Plan, mark: str, counts: Counts, urn: Urn) -> checkpoint.Saved | None:

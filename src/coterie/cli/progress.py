@@ -78,7 +78,8 @@ class Stages:
         if stage != self._current or took < _SHORT or not done:
             return
         left = took / done * (total - done)
-        now = f"{done:,} of {total:,} texts · about {duration(left)} left"
+        what = "sweeps over a sample" if stage == "sampling" else "texts"
+        now = f"{done:,} of {total:,} {what} · about {duration(left)} left"
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, detail=now, bar=True)
         else:

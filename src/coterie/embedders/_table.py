@@ -8,6 +8,7 @@ half precision, as that of wordllama, are exact.)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -49,19 +50,33 @@ class TokenTable:
         texts = checked_texts(texts)
         vectors = np.zeros((len(texts), self.n_dimensions), np.float32)
         encoder = Encoder(self._tokenizer, self._cuts_at_spaces, self._unknown)
-        for start, some in batches(texts):
-            try:
-                ptr, ids = encoder.encode(some)
-            except InvalidInput:
-                raise
-            except Exception as error:  # whatever a broken tokenizer makes of a text
-                raise about(
-                    self.spec or self.name, f"has a tokenizer that does not work ({error})"
-                ) from None
-            vectors[start : start + len(some)] = self._means(ptr, ids)
-            if progress is not None:
-                progress(start + len(some), len(texts))
+
+        def put(start: int, end: int, tokens: tuple[Ptr, Ids]) -> None:
+            vectors[start:end] = self._means(*tokens)
+
+        # means of a batch are taken while the next one is encoded, which is Python and has one core
+        with ThreadPoolExecutor(1) as other:
+            before: Future[None] | None = None
+            for start, some in batches(texts):
+                tokens = self._encoded(encoder, some)
+                if before is not None:
+                    before.result()
+                before = other.submit(put, start, start + len(some), tokens)
+                if progress is not None:
+                    progress(start + len(some), len(texts))
+            if before is not None:
+                before.result()
         return vectors
+
+    def _encoded(self, encoder: Encoder, texts: Sequence[str]) -> tuple[Ptr, Ids]:
+        try:
+            return encoder.encode(texts)
+        except InvalidInput:
+            raise
+        except Exception as error:  # whatever a broken tokenizer makes of a text
+            raise about(
+                self.spec or self.name, f"has a tokenizer that does not work ({error})"
+            ) from None
 
     def _means(self, ptr: Ptr, ids: Ids) -> npt.NDArray[np.float64]:
         """The mean row of each text, as a product with a sparse matrix of ones."""

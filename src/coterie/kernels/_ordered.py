@@ -58,13 +58,17 @@ def draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given):
 
 @inlined
 def put_own(scratch, own, own_weight, width):
-    """Give the own cluster its weight among those that `sum_open` left; return the sum of all."""
+    """Give the own cluster, if there is one, its weight among those that `sum_open` left.
+
+    Returns the sum of all.
+    """
     weight, first = scratch.weight, own // BLOCK * BLOCK
-    weight[own] = own_weight
-    partial = 0.0
-    for k in range(first, first + BLOCK):
-        partial += weight[k]
-    scratch.partial[own // BLOCK] = partial
+    if own >= 0:
+        weight[own] = own_weight
+        partial = 0.0
+        for k in range(first, first + BLOCK):
+            partial += weight[k]
+        scratch.partial[own // BLOCK] = partial
     total = 0.0
     for block in range(width // BLOCK):
         total += scratch.partial[block]

@@ -37,7 +37,8 @@ def sweep(
     """Draw blocks begin..end-1 as one of several threads that were called alike; part 0 leads.
 
     gate[DONE] is the next block to do: `end`, or an earlier one whose openers (-1 in `drawn`) need more
-    slots; the caller then widens the state and calls again with `is_drawn`. Up to `few` words are moved
+    slots; the caller then widens the state and calls again with `is_drawn`. A document whose label is -1
+    is not in the state yet: it is drawn as the others, and added. Up to `few` words are moved
     by part 0 alone. Draws see `shared_state` and `shared_derived`: the same arrays, read-only. Each
     thread has its own scratch. Writes state, derived, scratch, drawn and gate.
     """
@@ -135,12 +136,15 @@ def move(counts, urn, state, derived, first, last, drawn, part, parts):
             amount = counts.tally[e] * counts.weight[d] * urn.words.one
             r = state.row_of[w]
             if r >= 0:
-                state.rows[r, old] -= amount
+                if old >= 0:
+                    state.rows[r, old] -= amount
                 state.rows[r, new] += amount
             else:
-                at = state.post_ptr[w]
-                while state.post[at, 0] != old:
-                    at += 1
+                at = np.int64(-1)
+                if old >= 0:
+                    at = state.post_ptr[w]
+                    while state.post[at, 0] != old:
+                        at += 1
                 move_posting(state, w, at, new, amount)
 
 
@@ -162,10 +166,11 @@ def finish(counts, urn, state, derived, scratch, key, number, first, last, drawn
             words = counts.length[d] * copies * urn.words.one
             scratch.stats[MOVED] += copies
             state.z[d] = new
-            state.size[old] -= copies
             state.size[new] += copies
-            state.total[old] -= words
             state.total[new] += words
+            if old >= 0:
+                state.size[old] -= copies
+                state.total[old] -= words
             if state.sums.shape[1]:
                 move_vector(counts, state, d, old, new)
     if urn.relations.promotion > 0:
@@ -188,5 +193,6 @@ def finish(counts, urn, state, derived, scratch, key, number, first, last, drawn
     for i in range(first, last):
         d = derived.scan[i] if derived.scan.size else i
         if drawn[i] != state.z[d]:
-            refresh_slot(urn, state, derived, np.int64(drawn[i]))
+            if drawn[i] >= 0:
+                refresh_slot(urn, state, derived, np.int64(drawn[i]))
             refresh_slot(urn, state, derived, np.int64(state.z[d]))

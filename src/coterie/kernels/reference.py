@@ -193,7 +193,8 @@ def blocked_sweep(
 ) -> npt.NDArray[np.int64]:
     """Slots after drawing each document once, block by block, as `coterie/_rng.py` says; `z` are slots.
 
-    On the promoted urn `flag` is changed in place: those of a block are drawn when it has moved.
+    A document at -1 is in none yet. On the promoted urn `flag` is changed in place: those of a block are
+    drawn when it has moved.
     """
     new = np.array(z, np.int64)
     start, opened = count(counts, urn, new, flag), set[int]()
@@ -234,7 +235,7 @@ def _inverse(counts: Counts, urn: Urn, z: Labels, d: int, key: int, sweep: int, 
 
 def _free_slots(urn: Urn, z: Labels) -> list[int]:
     """Slots that may be opened, the lowest first: as many as the urn allows."""
-    used = np.union1d(np.arange(urn.seeds.weight.size), z)
+    used = np.union1d(np.arange(urn.seeds.weight.size), z[z >= 0])
     n_free = min(urn.sizes.cap - used.size, z.size)
     return [int(k) for k in np.setdiff1d(np.arange(used.size + n_free), used)[:n_free]]
 

@@ -78,3 +78,17 @@ def fingerprints(ptr, word, amount, high, low):
             b += fold(h, np.int64(29))
         high[d] = a
         low[d] = b
+
+
+@kernel
+def vector_prints(bits, odd, high, low):
+    """Add to each row's numbers two that follow from all bits of its vector; `odd` are two of factors."""
+    for d in range(bits.shape[0]):
+        a = np.uint64(0)
+        b = np.uint64(0)
+        for j in range(bits.shape[1]):
+            bit = np.uint64(bits[d, j])
+            a += (bit ^ (a >> np.uint64(29))) * odd[0, j]
+            b += (bit ^ (b >> np.uint64(29))) * odd[1, j]
+        high[d] += a
+        low[d] += b

@@ -19,13 +19,10 @@ from coterie.backends import SamplerOptions
 from coterie.distributed.documents import Documents
 from coterie.distributed.merge import Tally
 from coterie.distributed.shard import seed_words
-from coterie.fitting import settle
+from coterie.fitting import ENOUGH, LARGE_PASSES, settle
 from coterie.levels import with_cap
 from coterie.model import Model, SeedClusters
 from coterie.urns import Urn
-
-PASSES = 4  # that move documents to their most probable clusters, at most
-ENOUGH = 0.999  # documents that are in their most probable clusters
 
 Labels = npt.NDArray[np.int32]
 
@@ -78,8 +75,7 @@ def spread(documents: Documents, model: Model, course: Course) -> Spread:
         documents.renumber(slots_of(now))
         return counted(now.n_clusters)
 
-    cap = urn.sizes.cap
-    made, agreement = settle(documents, counted(n), again, cap=cap, passes=PASSES, enough=ENOUGH)
+    made, agreement = settle(documents, counted(n), again, urn.sizes.cap, LARGE_PASSES, ENOUGH)
     return Spread(made, agreement, run)
 
 
