@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from coterie.errors import InvalidInput
+from coterie.large import sample as sample_room
 from coterie.large.sample import Sample
 from coterie.text import _pieces, batch_files, batches, frequencies, readers, writing
 from coterie.text._parquet import row_groups
@@ -249,3 +250,23 @@ def test_a_sample_does_not_depend_on_the_batches() -> None:
         assert sample.seen == 1000
     assert taken[0] == taken[1] == taken[2]
     assert len(taken[0]) == 50
+
+
+def test_a_sample_of_long_texts_has_fewer_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is in memory: its rows are the first by their numbers that fit, however they were read."""
+    monkeypatch.setattr(sample_room, "MOST_CHARACTERS", 1000)
+    monkeypatch.setattr(sample_room, "FEWEST", 3)
+    texts = ["x" * (10 + i % 90) for i in range(400)]
+    frame, found = pl.DataFrame({"text": texts}), []
+    for step in (7, 400):
+        sample = Sample(300, 3, ["text"])
+        for first in range(0, 400, step):
+            sample.add(readers.from_piece(frame.slice(first, step), "text", None))
+        assert sample.frame()["text"].to_list() == [texts[i] for i in sample.rows]
+        found.append(sample.rows.tolist())
+    assert found[0] == found[1]
+    assert 900 < sum(len(texts[i]) for i in found[0]) <= 1000
+    monkeypatch.setattr(sample_room, "MOST_CHARACTERS", 1)
+    sample = Sample(300, 3, ["text"])
+    sample.add(readers.from_piece(frame, "text", None))
+    assert len(sample.frame()) == 3

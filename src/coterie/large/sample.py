@@ -11,6 +11,9 @@ from coterie.sample_start import START_SWEEP
 from coterie.text.batches import joined_frames, some_rows
 from coterie.text.readers import Rows
 
+MOST_CHARACTERS = 50_000_000  # of all texts of a sample, which is in memory
+FEWEST = 100  # rows, however long they are
+
 
 class Sample:
     """The rows with the smallest numbers, each drawn at the address of its row."""
@@ -21,6 +24,7 @@ class Sample:
         self.rows = np.zeros(0, np.int64)  # their numbers
         self._parts: list[Any] = []
         self._drawn = np.zeros(0)
+        self._size = np.zeros(0, np.int64)  # characters
         self._below = 1.0
 
     def add(self, rows: Rows) -> None:
@@ -33,7 +37,9 @@ class Sample:
             self._parts.append(some_rows(rows.frame, self.columns, taken))
             self._drawn = np.concatenate([self._drawn, drawn[taken]])
             self.rows = np.concatenate([self.rows, numbers[taken]])
-        if self._drawn.size > 2 * self.n_rows:
+            size = [len(rows.texts[i]) for i in taken]
+            self._size = np.concatenate([self._size, np.array(size, np.int64)])
+        if self._drawn.size > 2 * self.n_rows or self._size.sum() > 2 * MOST_CHARACTERS:
             self._thin()
 
     def frame(self) -> Any:
@@ -43,9 +49,13 @@ class Sample:
 
     def _thin(self) -> None:
         frame = joined_frames(self._parts)
-        if self._drawn.size > self.n_rows:
-            kept = np.sort(np.argpartition(self._drawn, self.n_rows - 1)[: self.n_rows])
+        order = np.argsort(self._drawn, kind="stable")
+        fit = int(np.searchsorted(np.cumsum(self._size[order]), MOST_CHARACTERS, side="right"))
+        n_rows = min(self.n_rows, max(fit, FEWEST))
+        if self._drawn.size > n_rows:
+            kept = np.sort(order[:n_rows])
             frame = some_rows(frame, self.columns, kept)
             self._drawn, self.rows = self._drawn[kept], self.rows[kept]
+            self._size = self._size[kept]
             self._below = float(self._drawn.max())
         self._parts = [frame]
