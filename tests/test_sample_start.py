@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coterie import GSDMM, GSDPMM, TSDPMM, cluster, grouping, sample_start, urns
+from coterie import GSDMM, GSDPMM, TSDPMM, cluster, fitting, grouping, sample_start, urns
+from coterie import counts as counts_room
 from coterie.backends import get_backend
+from coterie.backends.base import DEFAULT
 from coterie.counts import Counts, from_matrix, subset
 from coterie.demo.synthetic import TOPICS, make_corpus
 from coterie.sample_start import Started, sample_of, thinned
@@ -69,7 +71,7 @@ def test_what_the_sample_learned_is_kept() -> None:
 def test_every_document_is_placed_and_the_note_says_how() -> None:
     model = GSDMM(40, init="sample", random_state=5, n_sweeps=1).fit(TEXTS)
     assert (model.labels_ >= 0).all()
-    n = sample_of(model._training.counts.n_docs, 0).size
+    n = sample_of(model._training.counts.n_docs, 0, 10**9).size
     assert 200 < n < 300
     assert any(note.startswith("Start: ") and "2,500" in note for note in model.trace_.notes)
 
@@ -123,7 +125,7 @@ def test_placing_starts_from_the_clusters_of_the_sample() -> None:
         assert thin.words.beta[0] == pytest.approx(0.1 * some.n_docs / counts.n_docs)
         return Started(from_labels(some, thin, some.word[some.ptr[:-1]]).assignment)
 
-    started = sample_start.sample_start(counts, urn, 9, get_backend(), fit)
+    started = sample_start.sample_start(counts, urn, 9, get_backend(), fit, DEFAULT, 10**9)
     np.testing.assert_array_equal(started.assignment.labels, np.repeat([0, 1], 3000))
     np.testing.assert_array_equal(started.assignment.size[:2], [3000, 3000])
 
@@ -139,3 +141,65 @@ def test_subset_keeps_words_weights_and_vectors() -> None:
     assert some.weight.tolist() == [1, 3]
     assert some.n_words == 3
     assert some.vectors.tolist() == [[0, 1], [4, 5]]
+
+
+def test_cluster_sweeps_a_sample_of_large_data_and_then_a_few_times_over_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sample_start, "LARGE", 100)
+    monkeypatch.setattr(grouping, "SAMPLED", 300)
+    texts = [" ".join(words) for words in TEXTS]
+    told: list[tuple[str, int, int]] = []
+    swept: list[int] = []
+    groups = cluster(
+        texts,
+        embedder=None,
+        levels=False,
+        on_progress=lambda *what: told.append(what),
+        callbacks=[lambda event: swept.append(event.n_sweeps)],
+    )
+    assert swept == [3, 3, 3]  # a twelfth of 40
+    assert told[0] == ("sampling", 1, 40)
+    assert len(told) > 9
+    assert any(note.startswith("Start: ") for note in groups.trace.notes)
+    assert not any("still improving" in note for note in groups.notes)
+    assert "over a sample" in {s.name: s.why for s in groups.settings}["sweeps"]
+    again = cluster(texts, embedder=None, levels=False, n_jobs=3)
+    np.testing.assert_array_equal(groups.labels, again.labels)
+    longer = cluster(texts, embedder=None, levels=False, n_sweeps=60)
+    assert len(longer.trace) == 5
+
+
+@pytest.mark.parametrize("sampler", ["gibbs", "blocked"])
+def test_threads_share_the_pass_that_places_documents(sampler: str) -> None:
+    """In blocks, if the run is: the same labels for any number of threads."""
+    one, two = (
+        GSDMM(40, init="sample", sampler=sampler, random_state=5, n_sweeps=1, n_jobs=n).fit(TEXTS)
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+def test_large_data_is_settled_when_nearly_all_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last texts to move are between clusters that suit them equally well."""
+    monkeypatch.setattr(fitting, "is_large", lambda counts: True)
+    monkeypatch.setattr(fitting, "LARGE_PASSES", 1)
+    monkeypatch.setattr(fitting, "ENOUGH", 0.0)
+    texts = [" ".join(words) for words in TEXTS]
+    rough = cluster(texts, embedder=None, levels=False, n_sweeps=1)
+    assert rough.agreement < 1.0
+    monkeypatch.setattr(fitting, "is_large", lambda counts: False)
+    assert cluster(texts, embedder=None, levels=False, n_sweeps=1).agreement == 1.0
+
+
+def test_vectors_of_a_corpus_are_those_of_its_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are moved where they are: empty rows and copies of documents have none."""
+    monkeypatch.setattr(counts_room, "AT_ONCE", 2)
+    matrix = np.array([[0, 0], [1, 0], [1, 0], [0, 2], [0, 0], [3, 1], [0, 2], [1, 1]])
+    given = np.arange(16, dtype=np.float32).reshape(8, 2)
+    given[2], given[6] = given[1], given[3]
+    expected = given[[1, 3, 5, 7]].copy()
+    corpus = from_matrix(matrix, "test", tie=True, vectors=given)
+    assert corpus.doc_of_row.tolist() == [-1, 0, 0, 1, -1, 2, 1, 3]
+    np.testing.assert_array_equal(corpus.counts.vectors, expected)
+    assert corpus.counts.vectors.flags.c_contiguous
