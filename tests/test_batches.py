@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from coterie.embedders import resolve
 from coterie.errors import InvalidInput
 from coterie.large import sample as sample_room
 from coterie.large.sample import Sample
-from coterie.text import _pieces, batch_files, batches, frequencies, readers, writing
+from coterie.text import _pieces, batch_files, batches, frequencies, readers, vocabulary, writing
 from coterie.text._parquet import row_groups
 from coterie.text.batch_files import TableFile
 from coterie.text.batches import Batches
@@ -270,3 +273,26 @@ def test_a_sample_of_long_texts_has_fewer_rows(monkeypatch: pytest.MonkeyPatch) 
     sample = Sample(300, 3, ["text"])
     sample.add(readers.from_piece(frame, "text", None))
     assert len(sample.frame()) == 3
+
+
+def test_the_words_of_a_batch_do_not_stay_in_memory() -> None:
+    """Nothing refers to itself: that would be kept until the garbage is collected, which may take long."""
+    table = resolve("auto")
+    assert table is not None
+    garbage: list[Any] = []
+    gc.collect()
+    gc.disable()
+    try:
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        frequencies.split(
+            Tokenizer(language="en", segmenter="bigrams"), ["some words", "more of them"]
+        )
+        table.embed(["some words", "more of them"])
+        vocabulary.learn([["some", "words"]], "test")
+        gc.collect()
+        garbage = [thing for thing in gc.garbage if isinstance(thing, defaultdict)]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert garbage == []

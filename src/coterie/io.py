@@ -68,11 +68,9 @@ def save(path: str | os.PathLike[str], saved: Saved) -> None:
     with _disk.Claim(target) as place:
         if place.real.exists():
             _check_replaceable(target, place.real)
-        files = _files(saved)
         with place.staged() as fresh:
             fresh.mkdir()
-            for name, content in files.items():
-                (fresh / name).write_bytes(content)
+            _write(fresh, saved)
             place.put(fresh, no_model)
 
 
@@ -110,44 +108,55 @@ def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
         raise damaged(folder / ARRAYS, str(error)) from None
 
 
-def _files(saved: Saved) -> dict[str, bytes]:
-    from safetensors.numpy import save as pack
+def _write(folder: Path, saved: Saved) -> None:
+    """Write all files; the last one says what the others are."""
+    from safetensors.numpy import save_file
 
-    model = saved.model
-    arrays = {
-        **model_arrays(model),
-        **saved.per_row,
-        **({} if saved.corpus is None else corpus_arrays(saved.corpus)),
-        **({} if saved.promoting is None else promoting_arrays(saved.promoting)),
-    }
     fitted = dict(saved.fitted)
-    names = fitted.pop("feature_names_in", None)
-    if names is not None:
-        arrays |= names_array(names)
-    files = {ARRAYS: pack({name: np.ascontiguousarray(a) for name, a in arrays.items()})}
-    if model.words is not None:
-        files[WORDS] = "".join(_escape(word) + "\n" for word in model.words).encode(*UTF8)
-    files[TRACE] = _trace_csv(saved.trace)
+    arrays = _arrays(saved, fitted.pop("feature_names_in", None))
+    save_file(arrays, folder / ARRAYS)  # straight from memory: they may be most of it
+    del arrays
+    files = {TRACE: _trace_csv(saved.trace)}
+    if saved.model.words is not None:
+        files[WORDS] = "".join(_escape(word) + "\n" for word in saved.model.words).encode(*UTF8)
     if saved.documents is not None:
         files[DOCUMENTS] = saved.documents
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
     config = {
         "schema": SCHEMA,
         "version": __version__,
         "estimator": saved.estimator,
         "parameters": saved.parameters,
         "fitted": fitted,
-        "urn": urn_numbers(model),
+        "urn": urn_numbers(saved.model),
         "trace_notes": saved.trace.notes,
-        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+        "files": {name: _digest(folder / name) for name in (ARRAYS, *files)},
     }
     config["checksum"] = _config_digest(config)
-    files[CONFIG] = json.dumps(config, indent=2).encode()
-    if len(files[CONFIG]) > MAX_CONFIG_BYTES:  # otherwise it could not be read again
+    content = json.dumps(config, indent=2).encode()
+    if len(content) > MAX_CONFIG_BYTES:  # otherwise it could not be read again
         raise ModelFileError(
-            f"The settings and notes of this model take {len(files[CONFIG]):,} bytes, but the maximum is"
+            f"The settings and notes of this model take {len(content):,} bytes, but the maximum is"
             f" {MAX_CONFIG_BYTES:,}. Use shorter lists of stop words or seeds."
         )
-    return files
+    (folder / CONFIG).write_bytes(content)
+
+
+def _arrays(saved: Saved, feature_names: Any) -> dict[str, npt.NDArray[Any]]:
+    arrays = {
+        **model_arrays(saved.model),
+        **saved.per_row,
+        **({} if saved.corpus is None else corpus_arrays(saved.corpus)),
+        **({} if saved.promoting is None else promoting_arrays(saved.promoting)),
+        **({} if feature_names is None else names_array(feature_names)),
+    }
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def no_model(target: Path) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -73,8 +73,7 @@ class Encoder:
         self._ids = np.concatenate([self._ids, ids])
 
     def _forget(self) -> None:
-        self._id_of = defaultdict()
-        self._id_of.default_factory = self._id_of.__len__
+        self._id_of = defaultdict(count().__next__)
         self._lengths = np.zeros(0, np.int64)
         self._ids = np.zeros(0, np.int32)
 

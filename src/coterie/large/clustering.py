@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import counts
+from coterie import _system, counts
 from coterie._disk import Claim, check_free, no_file
 from coterie._habits import pointing
 from coterie._records import recorded
@@ -51,6 +51,7 @@ from coterie.text.vectorize import Vectorizer
 
 SAMPLE = 100_000  # rows that the clusters are found in
 SWEEPS_OVER_ALL = 3  # after that
+TRIM = 16  # batches after which memory that is not used is given back
 
 
 class Texts(NamedTuple):
@@ -96,6 +97,7 @@ class Large:
                 known = self.documents.labels[docs], self.documents.probability[docs]
                 own = np.where(doc_of_row < 0, -1, doc_of_row - stretch.first_doc)
                 table.add(rows, of.columns(Corpus(part, own), *known, n_words))
+                del rows, part
 
 
 @pointing
@@ -252,6 +254,9 @@ def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Text
         store.keep_split(found)
         sample.add(rows)
         n_missing += rows.n_missing
+        del rows, found  # before more is read
+        if store.n_split % TRIM == 0:
+            _system.release_memory()
     assert ready is not None  # there is a first batch
     vocabulary, more = seen.vocabulary(words.min_df, words.max_df)
     if n_missing:
@@ -274,11 +279,13 @@ def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
         if again is not None:
             rows = _same(next(again, None), found.ptr.size - 1)
             vectors = groups.embedding.again(rows.texts, None, len(rows), "cluster_large")  # type: ignore[union-attr]
+            del rows
         ids = frequencies.numbered(found, id_of)
         corpus = counts.from_ids(
             found.ptr, ids, len(vocabulary), "cluster_large", tie=True, vectors=vectors
         )
         texts.store.append(corpus, np.diff(found.ptr))
+        del found, vectors, ids, corpus
     return texts.store.counts(len(vocabulary), groups.model.n_dimensions)
 
 

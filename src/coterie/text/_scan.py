@@ -8,6 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,8 +53,7 @@ _PREFIXES = {
 # ---------------------------------------------------------------- the scan over all texts
 def split(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Ptr, WordIds, list[str]]:
     """Split all texts: scan them, then turn each distinct string that was found into words."""
-    id_of: defaultdict[str, int] = defaultdict()
-    id_of.default_factory = id_of.__len__
+    id_of: defaultdict[str, int] = defaultdict(count().__next__)
     end = id_of[_END]
     find = _pattern().findall
     scanned = []

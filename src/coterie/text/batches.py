@@ -85,6 +85,8 @@ class Batches:
                         )
                         rows.dialect = self.dialect
                         yield rows
+                        del rows, one, cells  # before more is read: a batch may be large
+                    del frame, source
 
     def pieces(self, n_rows: int) -> list[Piece]:
         """Stretches of parquet files, of about so many rows, that `read_piece` reads anywhere."""
@@ -100,7 +102,7 @@ class Batches:
 
     def _frames(self, path: Path, slim: bool) -> Iterator[tuple[Any, Any]]:
         if self.kind == "parquet":
-            yield from ((frame, None) for frame in self._parquet(path, slim))
+            yield from self._parquet(path, slim)
             return
         n_rows = 0
         for piece in _pieces.lines(path, quoted=self.kind in ("csv", "tsv")):
@@ -156,7 +158,7 @@ class Batches:
             cells.header = self.names
         return cells.frame, cells  # as written: a column of numbers may be texts elsewhere
 
-    def _parquet(self, path: Path, slim: bool) -> Iterator[Any]:
+    def _parquet(self, path: Path, slim: bool) -> Iterator[tuple[Any, None]]:
         import polars as pl
 
         groups = _parquet.row_groups(path)
@@ -166,7 +168,7 @@ class Batches:
         if slim and self.columns is not None:
             lazy = lazy.select(self.needed)
         for first, n_rows in _pieces.groups_together(groups, ROWS, path.name):
-            yield lazy.slice(first, n_rows).collect()
+            yield lazy.slice(first, n_rows).collect(), None
 
     def _parts(self, frame: Any, source: Any) -> Iterator[tuple[Any, Any]]:
         """Stretches of at most ROWS rows, and of little text unless it is a single row."""

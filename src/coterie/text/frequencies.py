@@ -18,7 +18,7 @@ import numpy.typing as npt
 from coterie.text.prune import Pruned, document_frequency, kept
 from coterie.text.tokenize import Tokenizer
 
-MOST_COUNTED = 1_000_000  # words counted at a time: about 265 MB
+MOST_COUNTED = 500_000  # words counted at a time: about 130 MB
 MOST_WORDS = 200_000  # in the vocabulary
 
 

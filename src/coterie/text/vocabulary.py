@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,7 @@ Ids = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]  # pointers, ids docum
 
 def learn(documents: Sequence[Sequence[str]], owner: str) -> tuple[Ids, list[str]]:
     """Assign ids to words in order of first use."""
-    ids_of: defaultdict[str, int] = defaultdict()
-    ids_of.default_factory = ids_of.__len__
+    ids_of: defaultdict[str, int] = defaultdict(count().__next__)
     ids = _encode(documents, map(ids_of.__getitem__, chain.from_iterable(documents)), owner)
     words = list(ids_of)
     for word in words:
