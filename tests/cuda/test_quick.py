@@ -33,7 +33,7 @@ def test_quick_draws_change_no_label(
 ) -> None:
     counts, urn = random_corpus(9000, WORDS, length, 4, 1, topics=60), URNS[name]
     tally = counts.tally.copy()
-    tally[counts.ptr[:9000:50]] = 200  # more often than there are columns
+    tally[counts.ptr[:9000:50]] = 400  # more often than there are columns
     length_of = np.add.reduceat(tally, counts.ptr[:-1]).astype(counts.length.dtype)
     counts = counts._replace(tally=tally, length=length_of)
     n_topics = 700 if "wide" in name else 60
