@@ -89,6 +89,12 @@ def test_nothing_is_certain_where_weights_may_be_wrong_by_everything(
     assert compiled.is_certain(0.5, 0.0, 1.0, 0.0, 20.0, 0.01)
 
 
+def test_upper_halves_are_summed_in_16_bits() -> None:
+    assert constant("WHOLE_ROWS") == _fast.MANY_ROWS
+    assert _fast.MANY_ROWS * 15 < 2**16
+    assert (_fast.HALVES + 1) * _fast.FINE <= 256
+
+
 @pytest.mark.parametrize("bound", [0.0, 20.0, 63.9, 64.1, 79.0, 1000.0])
 def test_no_weight_is_lost_that_matters(bound: float, compiled: Any) -> None:
     """However far off the weights are: all others, each `gap` nats below, on one side."""

@@ -26,23 +26,16 @@ from coterie.urns import Urn
 
 NARROW = 256  # slots that a warp holds in its registers
 WIDEST = 6144  # slots that a warp holds in shared memory
-RARE_USES = (
-    1,
-    2,
-    4,
-    8,
-    16,
-)  # a repetition used by fewer documents is left out: the first of these that ...
-MANY_COLUMNS = 4  # ... keeps so many columns for each word, with few slots
+# a repetition used by fewer documents is left out: with few slots the first of these that keeps ...
+RARE_USES = (1, 2, 4, 8, 16)
+MANY_COLUMNS = 4  # ... at most so many columns for each word
 RARE_WIDE = 2  # the same with many slots
 HALF = 2.0**-11  # the rounding of a number in half precision, relative
 SORTED_AT_ONCE = 2**22  # pairs of a document and a word
 THREADS = 256
 BLOCKS = 8, 32  # of threads, per processor: with many slots, with few
 DEVIATIONS = 7.0  # of a sum of dithered rows: it is further off once in 2 x 10^10 times
-HALVES = (
-    14  # steps of the upper half of a byte that the largest row has; dithering adds less than one
-)
+HALVES = 14  # steps of upper halves in the largest row; dithering adds less than one
 FINE = 16  # steps of the lower half in one of the upper
 MANY_ROWS = 4096  # of a document: above, upper and lower halves are summed before it is drawn
 
@@ -126,9 +119,8 @@ class Quick:
         words, sizes, width = urn.words, urn.sizes, of.tables.width
         args = (
             self.corpus.ptr, self.pairs, self.corpus.length, self.beta, np.int32(prior.stride),
-            np.float64(words.beta_sum),
-            self.burstiness, np.int32(urn.seeds.weight.size), np.float64(sizes.prior),
-            np.float64(sizes.open_weight), np.float64(sizes.cap), of.by_slot,
+            np.float64(words.beta_sum), self.burstiness, np.int32(urn.seeds.weight.size),
+            np.float64(sizes.prior), np.float64(sizes.open_weight), np.float64(sizes.cap), of.by_slot,
             np.int64(self.corpus.n_words), np.int32(width), tables.size, tables.total, tables.slot_prior,
             of.n_open, of.base, of.base_row, of.product, np.int32(width if self.product_word.size else 0),
             self.row_ptr, self.row_of, *rows.error, *rows.arrays, np.float32(rows.step), tables.z,
@@ -165,7 +157,7 @@ class Quick:
         n = corpus.word.size
         self.pairs = xp.empty((n, 2), np.int32)
         starts = xp.searchsorted(corpus.ptr, xp.arange(0, n, SORTED_AT_ONCE))
-        ends = [*self.device.to_host(corpus.ptr[starts]).tolist(), n]
+        ends = sorted({*self.device.to_host(corpus.ptr[starts]).tolist(), n})
         for first, last in pairwise(ends):
             key = xp.searchsorted(corpus.ptr, xp.arange(first, last), side="right")
             key = key * corpus.n_words + rank[corpus.word[first:last]]

@@ -231,7 +231,8 @@ __device__ __forceinline__ int surely_drawn(
 // Draws the n documents in `order`. A row is whole numbers of steps in a byte: `rows` has the upper halves of these bytes, and
 // `fine` the lower ones, which are read where the upper ones leave a document uncertain.
 extern "C" __global__ void __launch_bounds__(256, 4) draw_narrow(
-    const i64* ptr, const int* pairs, const int* length, const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    const i64* ptr, const int* pairs, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const float* half_error_of, const u8* rows,

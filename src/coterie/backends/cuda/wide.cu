@@ -76,7 +76,8 @@ __device__ __forceinline__ void add_lists(
 // its place in `store` in pieces of 16 bytes, and its length in pieces; a length below 0 is a whole row.
 template <int PIECES>
 __device__ __forceinline__ void wide(
-    const i64* ptr, const int* pairs, const int* length, const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    const i64* ptr, const int* pairs, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
@@ -256,7 +257,8 @@ __device__ __forceinline__ void wide(
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) draw_wide_1024(
-    const i64* ptr, const int* pairs, const int* length, const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    const i64* ptr, const int* pairs, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
@@ -269,7 +271,8 @@ extern "C" __global__ void __launch_bounds__(256, 3) draw_wide_1024(
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) draw_wide(
-    const i64* ptr, const int* pairs, const int* length, const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
+    const i64* ptr, const int* pairs, const int* length,
+    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
