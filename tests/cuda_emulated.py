@@ -385,7 +385,8 @@ def _draw_given(**a: Any) -> None:
 
 
 # ---------------------------------------------------------------- the quick draw
-OCCURRENCES = 64
+OCCURRENCES = 256
+FAR = 64.0
 
 
 def _max_tally(**a: Any) -> None:
@@ -416,7 +417,7 @@ def _count_rows(**a: Any) -> None:
         found = np.array(_places(a, d))
         word, tally = _document(a, d)
         columns = [
-            int(a["offset"][w] + (i if a["burstiness"] and i < OCCURRENCES else 0))
+            int(a["offset"][w] + (min(i, OCCURRENCES - 1) if a["burstiness"] else 0))
             for w, c in zip(word, tally, strict=True)
             for i in range(c)
         ]
@@ -424,9 +425,11 @@ def _count_rows(**a: Any) -> None:
         rare = sum(
             a["gains"][c] for c, o in zip(columns, over, strict=True) if o or a["place"][c] == -1
         )
+        product = [a["place"][c] < -1 and not o for c, o in zip(columns, over, strict=True)]
+        rounded = a["half_rounding"] * a["gains"][columns][product].sum()
         a["n_rows"][d] = (found > 0).sum()
-        a["error"][d] = 2e-4 + 1e-5 * a["length"][d] + (found < -1).sum() * a["of_product"] + rare
-        a["shift"][d] = (0.5 - _dither(found[found > 0])).sum()
+        a["error"][d] = 2e-4 + 1e-5 * a["length"][d] + rounded + rare
+        a["shift"][d] = (0.5 - 16 * _dither(found[found > 0])).sum()
         a["squares"][d] = (np.unique(found[found > 0], return_counts=True)[1] ** 2.0).sum()
 
 
@@ -450,15 +453,15 @@ def _dither(rows: Any) -> Any:
     return (_rng.mix((rows.astype(np.uint64) + np.uint64(1)) * golden) >> np.uint64(40)) * 2.0**-24
 
 
-def _fill_bytes(**a: Any) -> None:
-    out = a["out"].reshape(-1, a["row_bytes"])
-    steps = np.floor(_gains(a) * a["per_step"] + _dither(np.arange(a["n"]))[:, None]).astype(int)
-    assert steps.max() < 2 ** a["bits"]
+def _fill_halves(**a: Any) -> None:
+    out = a["out"].reshape(2, -1, a["row_bytes"])
+    dithered = _gains(a) * a["per_step"] + _dither(np.arange(a["n"]))[:, None]
+    steps = np.floor(16 * dithered).astype(int)
+    assert steps.max() < 256
     steps[0] = 0
     out[:] = 0
-    if a["bits"] == 4:
-        steps = steps[:, ::2] | steps[:, 1::2] << 4
-    out[:, : steps.shape[1]] = steps
+    for part, half in zip(out, (steps >> 4, steps & 15), strict=True):
+        part[:, : steps.shape[1] // 2] = half[:, ::2] | half[:, 1::2] << 4
 
 
 def _fill_product(**a: Any) -> None:
@@ -485,19 +488,30 @@ def _fill_lists(**a: Any) -> None:
 
 
 def _transpose_counts(**a: Any) -> None:
-    a["out"].view(np.float16)[:] = a["held"].reshape(-1, a["width"]).T.ravel() / np.float32(8192.0)
+    held = a["held"].reshape(-1, a["width"])[a["word_at"]].T.ravel()
+    bits = (held + 1).astype(np.float32).view(np.uint32)
+    a["out"][:] = (bits - np.uint32(0x3F800000) + np.uint32(0x800)) >> 12
 
 
-def _draw_halves(**a: Any) -> None:
-    rows = a["rows"].reshape(-1, a["row_bytes"])
-    whole = np.stack([rows & 15, rows >> 4], axis=2).reshape(len(rows), -1)
-    _draw_bytes(**a | {"rows": whole, "row_bytes": whole.shape[1]})
+def _from_short(code: Any) -> Any:
+    return ((code.astype(np.uint32) << 12) + np.uint32(0x3F800000)).view(np.float32) - 1
 
 
-def _draw_bytes(**a: Any) -> None:
-    rows, width = a["rows"].reshape(-1, a["row_bytes"]), a["width"]
+def _draw_narrow(**a: Any) -> None:
+    """By the upper halves of bytes, then by the whole bytes those that are left; each bound is checked."""
+    tables = [a[name].reshape(-1, a["row_bytes"]) for name in ("rows", "fine")]
+    halves = [np.stack([t & 15, t >> 4], axis=2).reshape(len(t), -1) for t in tables]
+
+    def sums(mine: Any, part: int) -> Any:
+        return halves[part][mine, : a["width"]].sum(axis=0, dtype=np.int64)
+
+    left, n_left = np.empty_like(a["order"]), np.zeros(1, np.int32)
+    upper = a | {"error_of": a["half_error_of"], "list": left, "n_listed": n_left}
+    middle = 7.5 * np.diff(a["row_ptr"])
+    _draw_quickly(upper, lambda mine, d: 16 * sums(mine, 0) + a["shift_of"][d] + middle[d])
     _draw_quickly(
-        a, lambda mine, d: rows[mine, :width].sum(axis=0, dtype=np.int64) + a["shift_of"][d]
+        a | {"order": left[: n_left[0]], "part": True},
+        lambda mine, d: 16 * sums(mine, 0) + sums(mine, 1) + a["shift_of"][d],
     )
 
 
@@ -523,16 +537,12 @@ def _draw_wide_1024(**a: Any) -> None:
 
 def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
     """As the kernels do it; that no true weight is further off than the bound is checked on the way."""
-    held = a["by_slot"].view(np.float16).reshape(-1, a["n_words"]).T * np.float32(8192.0)
-    held = held.astype(np.int32)  # exact up to 2048
-    given = a | {"one": 1, "unit": 1.0, "kappa": 0.0, "held": held}
+    held = _from_short(a["by_slot"]).reshape(-1, a["n_words"]).T.astype(np.int32)  # exact to 4095
+    word, tally = a["pairs"].reshape(-1, 2).T
+    given = a | {"one": 1, "unit": 1.0, "kappa": 0.0, "held": held, "word": word, "tally": tally}
     base = a["base"].reshape(-1, a["width"])
-    order = a["order"]
-    if isinstance(a.get("n_order"), np.ndarray):
-        order = order[: a["n_order"][0]]
-    else:
-        assert sorted(order) == list(range(a.get("n", a.get("n_given"))))
-    for d in order:
+    assert a.get("part") or sorted(a["order"]) == list(range(a["n"]))
+    for d in a["order"]:
         own = int(a["z"][d])
         exact = _weights(given, d, own, 1, 0, at_mean=False)
         if a["base_row"][d] < 0 or a["error_of"][d] > 1e8:
@@ -554,14 +564,21 @@ def _draw_quickly(a: dict[str, Any], steps: Any) -> None:
         u = _rng.uniform(int(a["key"]), int(a["sweep"]), d, int(a["draw"]))[0]
         k = int(np.searchsorted(cumulated, u * cumulated[-1], side="right"))
         error = float(a["error_of"][d])
-        own_error = 2e-4 + 5e-6 * a["length"][d]  # no count here is so large that it is rounded
+        own_error = 2e-4 + 1e-5 * a["length"][d]  # no count here is so large that it is rounded
         other = own_error if k == own else error
-        if k < score.size and is_certain(
-            u, weight[:k].sum(), weight[k], weight[k + 1 :].sum(), max(error, own_error), other
-        ):
+        if k < score.size and _is_sure(u, np.append(score, fresh), k, max(error, own_error), other):
             a["drawn"][d] = k
         else:
             _give_up(a, d)
+
+
+def _is_sure(u: float, score: Any, k: int, error: float, other: float) -> bool:
+    if error + other >= FAR:
+        return bool(
+            np.delete(score, k).max() < score[k] - error - other - 22 and 4e-6 < u < 1 - 4e-6
+        )
+    weight = np.exp(score - score.max())
+    return is_certain(u, weight[:k].sum(), weight[k], weight[k + 1 :].sum(), error, other)
 
 
 def is_certain(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny import random_corpus, random_labels, seeded
+from tiny import from_bags, random_corpus, random_labels, seeded
 
 from coterie import state, urns
 from coterie.backends import SamplerOptions
@@ -33,7 +33,7 @@ def test_quick_draws_change_no_label(
 ) -> None:
     counts, urn = random_corpus(9000, WORDS, length, 4, 1, topics=60), URNS[name]
     tally = counts.tally.copy()
-    tally[counts.ptr[:9000:50]] = 200  # more often than there are columns
+    tally[counts.ptr[:9000:50]] = 400  # more often than there are columns
     length_of = np.add.reduceat(tally, counts.ptr[:-1]).astype(counts.length.dtype)
     counts = counts._replace(tally=tally, length=length_of)
     n_topics = 700 if "wide" in name else 60
@@ -58,6 +58,23 @@ def test_quick_draws_change_no_label(
     assert quick.quick is not None
     assert quick.quick.narrow == (quick.tables.width <= _fast.NARROW)
     assert max(certain) > 0.1
+
+
+def test_documents_with_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than half bytes can sum at once; the words that tell topics apart come last."""
+    common = np.repeat(np.arange(500), 10)
+    own = [np.repeat(600 + 100 * (d % 6) + np.arange(100), 2 + d % 3) for d in range(120)]
+    counts, urn = from_bags([np.append(common, words) for words in own], WORDS), URNS["finite"]
+    labels = (np.arange(120) + (np.arange(120) < 12)) % 6  # twelve in the wrong cluster
+    first = state.assigned(counts, urn, labels.astype(np.int32))
+    options = SamplerOptions("blocked", block_size=120)
+    monkeypatch.setattr(_plan, "QUICK", 1)
+    monkeypatch.setattr(_plan, "product_columns", lambda *given: 0)
+    quick = GPU.open(counts, urn, first, options)
+    quick.sweep(3, 1)
+    assert np.diff(quick.quick.row_ptr.get()).min() > _fast.MANY_ROWS
+    assert quick.share_listed < 0.1
+    np.testing.assert_array_equal(quick.assignment().labels, np.arange(120) % 6)
 
 
 def test_a_whole_corpus_gets_the_labels_of_the_cpu() -> None:

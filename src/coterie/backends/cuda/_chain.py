@@ -43,8 +43,8 @@ class CudaChain(CountedChain):
         self.ends = np.cumsum([0, *(block.size for block in self.blocks)])
         self.scan = self._given_order()
         self.counters = device.xp.zeros(1, np.int64)
-        # documents listed for the exact draw, openers, and documents that half bytes leave
-        self.tallies = device.xp.zeros(4, np.int32)
+        # documents listed for the exact draw, and openers
+        self.tallies = device.xp.zeros(2, np.int32)
         self.quick: Quick | None = None
         self.share_moved, self.share_listed, self.n_moved = 0.0, 0.0, 0
         self.strayed = 0.0  # documents that moved since they were sorted by cluster, as a share
@@ -131,7 +131,7 @@ class CudaChain(CountedChain):
         elif self.strayed > SORT_AGAIN:
             self.quick.sort(tables)
             self.strayed = 0.0
-        where = (self.drawn, self.listed, self.tallies[:1], self.tallies[2:3])
+        where = (self.drawn, self.listed, self.tallies[:1])
         address = (key, sweep, _rng.DRAW_ONE)
         self.quick.draw(tables, self.base, self.base_row, self.counters, *address, *where)
         n = self.counts.n_docs
@@ -217,10 +217,8 @@ class CudaChain(CountedChain):
         tables, xp = self.tables, self.device.xp
         counted = self.tallies.view(np.int64), tables.moved.view(np.int64), tables.size
         read = self.device.to_host(xp.concatenate(counted))
-        self.n_moved, self.sizes = int(read[2]), read[3:].copy()
-        listed, n, left, _ = map(int, read[:2].view(np.int32))
-        if self.quick is not None:
-            self.quick.learn(left)
+        self.n_moved, self.sizes = int(read[1]), read[2:].copy()
+        listed, n = map(int, read[:1].view(np.int32))
         return listed, n
 
     def _free_slots(self, size: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:

@@ -6,14 +6,15 @@ any document uses are left out. Every document has a bound on the error that thi
 could come out differently, the document is listed for the exact draw. So labels do not depend on any of
 this, and neither on when it is used.
 
-Up to NARROW slots, rows are cut to bytes, or half bytes, after a random number (that of the row) was added:
-errors are then independent and uniform whatever the counts are. Such a sum has the tails of a normal
-distribution at most, so DEVIATIONS of its standard deviation are exceeded less than once in 2 x 10^10
-weights.
+Up to NARROW slots, rows are cut to bytes after a random number (that of the row) was added: errors are then
+independent and uniform whatever the counts are. Such a sum has the tails of a normal distribution at
+most, so DEVIATIONS of its standard deviation are exceeded less than once in 2 x 10^10 weights. The upper
+halves of these bytes are read first, and the lower ones where a document is still uncertain.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,14 +26,18 @@ from coterie.urns import Urn
 
 NARROW = 256  # slots that a warp holds in its registers
 WIDEST = 6144  # slots that a warp holds in shared memory
-RARE_USES = 16, 2  # a repetition used by fewer documents is left out: with few slots, with many
+# a repetition used by fewer documents is left out: with few slots the first of these that keeps ...
+RARE_USES = (1, 2, 4, 8, 16)
+MANY_COLUMNS = 4  # ... at most so many columns for each word
+RARE_WIDE = 2  # the same with many slots
 HALF = 2.0**-11  # the rounding of a number in half precision, relative
+SORTED_AT_ONCE = 2**22  # pairs of a document and a word
 THREADS = 256
-HALVES_LEAVE = 0.3  # documents left uncertain by half bytes, as a share: above, they do not pay
-HALVES_REST = 5  # sweeps until they are tried again
+BLOCKS = 8, 32  # of threads, per processor: with many slots, with few
 DEVIATIONS = 7.0  # of a sum of dithered rows: it is further off once in 2 x 10^10 times
-MOST_HALVES = 4000  # rows of a document that they can sum
-NULL = np.uint64(0)
+HALVES = 14  # steps of upper halves in the largest row; dithering adds less than one
+FINE = 16  # steps of the lower half in one of the upper
+MANY_ROWS = 4096  # of a document: above, upper and lower halves are summed before it is drawn
 
 
 def is_usable(counts: Counts, urn: Urn, n_dimensions: int) -> bool:
@@ -58,7 +63,7 @@ class Rows(NamedTuple):
     """What the columns outside the product add, and the kernel that reads it so."""
 
     arrays: tuple[Any, ...]
-    error: Any  # per document
+    error: tuple[Any, ...]  # per document
     step: float
     kernel: str
     threads: int = THREADS
@@ -72,8 +77,6 @@ class Quick:
         self.device, self.corpus, self.prior, self.urn = device, corpus, prior, urn
         xp = device.xp
         self.store: Any = None
-        self.left = xp.empty(corpus.n_docs, np.int32)
-        self.rest = 0  # sweeps until half bytes are tried
         self.burstiness = np.int32(urn.words.burstiness > 0)
         offset, uses, word, times = self._columns()
         beta = prior.beta[word if prior.stride else xp.zeros(1, np.int64)]
@@ -83,7 +86,7 @@ class Quick:
         by_use = xp.argsort(-uses)
         running = device.to_host(xp.cumsum(uses[by_use].astype(np.int64)))
         n_product = _plan.product_columns(running, corpus.n_docs, tables.width, free)
-        rare = (times > 0) & (uses < RARE_USES[tables.width > NARROW])
+        rare = (times > 0) & (uses < self._rare_uses(uses, times, tables.width))
         place = xp.zeros(uses.size, np.int32)
         place[rare] = -1
         place[by_use[:n_product]] = -2 - xp.arange(n_product, dtype=np.int32)
@@ -94,70 +97,82 @@ class Quick:
         self.row_times = xp.concatenate([first, times[kept].astype(np.int32)])
         self.product_word = word[by_use[:n_product]].astype(np.int32)
         self.product_times = times[by_use[:n_product]].astype(np.int32)
+        self._rank(uses[offset])
         self.sort(tables)
-        self.top_row, self.top_product = (_top(gains[part]) for part in (kept, by_use[:n_product]))
+        self.top_row = float(gains[kept].max()) if kept.size else 0.0
         self._list(offset, place, gains.astype(np.float32), n_product, tables.width)
 
     def draw(
         self, tables: Tables, base: Any, base_row: Any, n_open: Any, key: int, sweep: int, draw: int,
-        drawn: Any, listed: Any, n_listed: Any, n_left: Any,
+        drawn: Any, listed: Any, n_listed: Any,
     ) -> None:  # fmt: skip
-        """Draw all documents; those that are not certain are listed.
-
-        Up to NARROW slots, half bytes may be tried first, and bytes for what they leave: n_left documents,
-        which the caller reads and tells to `learn`.
-        """
+        """Draw all documents; those that are not certain are listed."""
         if (tables.width <= NARROW) != self.narrow:
             self._list(*self.listing, tables.width)
         given = (tables, base.astype(np.float32), base_row, n_open, self._multiply(tables))
         of = OfSweep(*given, self._by_slot(tables), (key, sweep, draw), drawn)
-        if not self.narrow:
-            self._launch(of, self._lists(tables), (self.order,), listed, n_listed)
-            return
-        order: tuple[Any, ...] = (self.order, NULL)
-        if not self.rest:
-            self._launch(of, self._bytes(tables, 4), order, self.left, n_left)
-            order = (self.left, n_left)
-        self._launch(of, self._bytes(tables, 8), order, listed, n_listed)
+        rows = self._halves(tables) if self.narrow else self._lists(tables)
+        self._launch(of, rows, listed, n_listed)
 
-    def _launch(
-        self, of: OfSweep, rows: Rows, order: tuple[Any, ...], listed: Any, n_listed: Any
-    ) -> None:
+    def _launch(self, of: OfSweep, rows: Rows, listed: Any, n_listed: Any) -> None:
         device, urn, tables, prior = self.device, self.urn, of.tables, self.prior
         words, sizes, width = urn.words, urn.sizes, of.tables.width
         args = (
-            *self.corpus.words, prior.beta, np.int32(prior.stride), np.float64(words.beta_sum),
-            self.burstiness, np.int32(urn.seeds.weight.size), np.float64(sizes.prior),
-            np.float64(sizes.open_weight), np.float64(sizes.cap), of.by_slot,
+            self.corpus.ptr, self.pairs, self.corpus.length, self.beta, np.int32(prior.stride),
+            np.float64(words.beta_sum), self.burstiness, np.int32(urn.seeds.weight.size),
+            np.float64(sizes.prior), np.float64(sizes.open_weight), np.float64(sizes.cap), of.by_slot,
             np.int64(self.corpus.n_words), np.int32(width), tables.size, tables.total, tables.slot_prior,
             of.n_open, of.base, of.base_row, of.product, np.int32(width if self.product_word.size else 0),
-            self.row_ptr, self.row_of, rows.error, *rows.arrays, np.float32(rows.step), tables.z, *order,
-            np.int32(device.n_processors), np.int64(self.corpus.n_docs), *map(np.uint64, of.address),
-            of.drawn, listed, n_listed,
+            self.row_ptr, self.row_of, *rows.error, *rows.arrays, np.float32(rows.step), tables.z,
+            self.order, np.int32(device.n_processors), np.int64(self.corpus.n_docs),
+            *map(np.uint64, of.address), of.drawn, listed, n_listed,
         )  # fmt: skip
-        at_once = 8
+        at_once = BLOCKS[self.narrow]
         if rows.shared:
-            at_once = max(1, min(8, device.max_shared // (rows.shared + 1024)))
+            at_once = max(1, min(at_once, device.max_shared // (rows.shared + 1024)))
         blocks = device.n_processors * at_once
         device.launch(rows.kernel, blocks, rows.threads, args, rows.shared)
-
-    def learn(self, n_left: int) -> None:
-        """Half bytes rest for some sweeps after they left many documents uncertain."""
-        if self.rest:
-            self.rest -= 1
-        elif n_left > HALVES_LEAVE * self.corpus.n_docs:
-            self.rest = HALVES_REST
 
     def sort(self, tables: Tables) -> None:
         """Put documents of a cluster next to each other, so that they find the same counts in a cache."""
         self.order = self.device.xp.argsort(tables.z).astype(np.int32)
 
+    def _rare_uses(self, uses: Any, times: Any, width: int) -> int:
+        """How many documents must use a repetition for it to have a row."""
+        if width > NARROW:
+            return RARE_WIDE
+        most = MANY_COLUMNS * self.corpus.n_words
+        kept = (n for n in RARE_USES if int(((uses >= n) | (times == 0)).sum()) <= most)
+        return next(kept, RARE_USES[-1])
+
+    def _rank(self, uses: Any) -> None:
+        """Number the words by how many documents use them, and sort each document's words so.
+
+        Counts of a cluster that are asked for together then lie together.
+        """
+        xp, corpus = self.device.xp, self.corpus
+        self.word_at = xp.argsort(-uses).astype(np.int32)
+        rank = xp.empty(corpus.n_words, np.int64)
+        rank[self.word_at] = xp.arange(corpus.n_words)
+        n = corpus.word.size
+        self.pairs = xp.empty((n, 2), np.int32)
+        starts = xp.searchsorted(corpus.ptr, xp.arange(0, n, SORTED_AT_ONCE))
+        ends = sorted({*self.device.to_host(corpus.ptr[starts]).tolist(), n})
+        for first, last in pairwise(ends):
+            key = xp.searchsorted(corpus.ptr, xp.arange(first, last), side="right")
+            key = key * corpus.n_words + rank[corpus.word[first:last]]
+            order = xp.argsort(key)
+            self.pairs[first:last, 0] = key[order] % corpus.n_words
+            self.pairs[first:last, 1] = corpus.tally[first:last][order]
+        beta = self.prior.beta
+        self.beta = beta[self.word_at] if self.prior.stride else beta
+
     def _by_slot(self, tables: Tables) -> Any:
-        """n_kw 2^-13, slots x words, in half precision."""
+        """n_kw in 16 bits, slots x ranks."""
         xp, n_words, width = self.device.xp, self.corpus.n_words, tables.width
         out = xp.empty((width, n_words), np.uint16)
         grid = (-(-n_words // 32), -(-width // 32))
-        args = (tables.held, np.int32(width), np.int64(n_words), out)
+        args = (tables.held, np.int32(width), self.word_at, np.int64(n_words), out)
         self.device.launch("transpose_counts", grid, THREADS, args)
         return out
 
@@ -183,23 +198,22 @@ class Quick:
         """Each document's rows and columns of the product, and the bound on its error."""
         xp, corpus, n = self.device.xp, self.corpus, self.corpus.n_docs
         self.listing, self.narrow = (offset, place, gains, n_product), width <= NARROW
-        self.step = max(self.top_row, 1e-6) / (254 if self.narrow else 65535)
+        self.step = max(self.top_row, 1e-6) / (HALVES * FINE if self.narrow else 65535)
         blocks = self.device.n_processors * 8
         n_rows = xp.empty(n, np.int64)
         squares, known, self.shift = (xp.empty(n, np.float32) for _ in range(3))
         docs = (corpus.ptr, corpus.word, corpus.tally)
         args = (
             *docs, corpus.length, np.int64(n), offset, self.burstiness, place,
-            np.float32(self.top_product * HALF), gains, n_rows, squares, known, self.shift,
+            np.float32(HALF), gains, n_rows, squares, known, self.shift,
         )  # fmt: skip
         self.device.launch("count_rows", blocks, THREADS, args)
         if self.narrow:
-            self.half_step = max(self.top_row, 1e-6) / 14
-            self.error = _dithered(xp, known, n_rows, squares, self.step)
-            self.half_error = _dithered(xp, known, n_rows, squares, self.half_step)
-            self.half_error[n_rows > MOST_HALVES] = 1e9
+            steps = (self.step, self.step * FINE)
+            self.error = tuple(_dithered(xp, known, n_rows, squares, step) for step in steps)
+            self.error[1][n_rows > MANY_ROWS] = 1e9
         else:
-            self.error = (known + n_rows * np.float32(self.step / 2)).astype(np.float32)
+            self.error = ((known + n_rows * np.float32(self.step / 2)).astype(np.float32),)
         self.row_ptr = xp.zeros(n + 1, np.int64)
         self.row_ptr[1:] = xp.cumsum(n_rows)
         self.row_of = xp.empty(max(int(self.row_ptr[-1]), 1), np.int32)
@@ -225,16 +239,14 @@ class Quick:
         self.device.multiply(self.ones, right, out)
         return out
 
-    def _bytes(self, tables: Tables, bits: int) -> Rows:
-        """Rows of bytes (8) or half bytes (4)."""
-        xp, width = self.device.xp, tables.width
-        row_bytes = -(-width * bits // 128) * 16
-        step, error = (self.step, self.error) if bits == 8 else (self.half_step, self.half_error)
-        rows = xp.empty((self.row_word.size, row_bytes), np.uint8)
-        args = (*self._counted(tables, step), np.int32(row_bytes), np.int32(bits), rows)
-        self.device.launch("fill_bytes", self.device.n_processors * 8, THREADS, args)
-        kernel = "draw_bytes" if bits == 8 else "draw_halves"
-        return Rows((rows, np.int32(row_bytes), self.shift), error, step, kernel)
+    def _halves(self, tables: Tables) -> Rows:
+        """Rows of bytes, the upper halves of all rows before the lower ones."""
+        row_bytes = -(-tables.width // 32) * 16
+        rows = self.device.xp.empty((2, self.row_word.size, row_bytes), np.uint8)
+        args = (*self._counted(tables, self.step * FINE), np.int32(row_bytes), rows)
+        self.device.launch("fill_halves", self.device.n_processors * 8, THREADS, args)
+        arrays = (rows[0], rows[1], np.int32(row_bytes), self.shift)
+        return Rows(arrays, self.error, self.step, "draw_narrow")
 
     def _counted(self, tables: Tables, step: float) -> tuple[Any, ...]:
         return (
@@ -268,11 +280,8 @@ class Quick:
 def _dithered(xp: Any, known: Any, n_rows: Any, squares: Any, step: float) -> Any:
     """The bound on the error of sums of rows in steps: the largest there is, or DEVIATIONS of them.
 
-    `squares` is the sum of squares of how often a document has each row.
+    `squares` is the sum of squares of how often a document has each row. Logarithms of a row are off by
+    1e-5 nats at most.
     """
     likely = DEVIATIONS * step * xp.sqrt(squares / 12)
-    return (known + xp.minimum(n_rows * (step / 2), likely)).astype(np.float32)
-
-
-def _top(values: Any) -> float:
-    return float(values.max()) if values.size else 0.0
+    return (known + n_rows * 1e-5 + xp.minimum(n_rows * (step / 2), likely)).astype(np.float32)

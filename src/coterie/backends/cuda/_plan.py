@@ -101,7 +101,7 @@ def base_lengths(
 
 def needed_bytes(counts: Counts, width: int, n_dimensions: int) -> int:
     """Device memory of a chain: corpus, counts (four tables: renamed, by cluster, in rows), vectors."""
-    corpus = counts.ptr.size * 8 + counts.word.size * 16 + counts.n_docs * 40
+    corpus = counts.ptr.size * 8 + counts.word.size * 24 + counts.n_docs * 40
     tables = 4 * counts.n_words * width * 4 + min(BASE_BYTES, 8 * width * counts.n_docs)
     vectors = counts.n_docs * n_dimensions * 4 + 2 * width * n_dimensions * 12
     return int(corpus + tables + vectors)

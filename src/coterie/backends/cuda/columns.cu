@@ -16,34 +16,35 @@ extern "C" __global__ void count_columns(
     }
 }
 
-// What is added to a row before it is cut to whole steps, from 0 to 1: its errors are then independent of all others.
-__device__ __forceinline__ float dither(i64 row) { return (mix((row + 1) * GOLDEN) >> 40) * 0x1.0p-24f; }
+// What is added to a row before it is cut to whole numbers, from 0 to 1, times 2^24: its errors are then independent of all
+// others. A row is cut twice, to steps of half bytes and to sixteenths of these; a sixteenth of it is as uniform as the whole.
+__device__ __forceinline__ unsigned dither(i64 row) { return (unsigned)(mix((row + 1) * GOLDEN) >> 40); }
 
 // How many rows each document has, the sum of squares of how often it has each, a bound on the error of all else, and what
-// dithering leaves of the rows, in steps.
+// dithering leaves of the rows, in sixteenths of a step.
 extern "C" __global__ void count_rows(
     const i64* ptr, const int* word, const int* tally, const int* length, i64 n, const int* offset, int burstiness,
-    const int* place, float of_product, const float* gains, i64* n_rows, float* squares, float* error,
+    const int* place, float half_rounding, const float* gains, i64* n_rows, float* squares, float* error,
     float* shift) {
     for (i64 d = (i64)blockIdx.x * blockDim.x + threadIdx.x; d < n; d += (i64)gridDim.x * blockDim.x) {
-        i64 rows = 0, products = 0;
-        float rare = 0.f, shifted = 0.f, squared = 0.f;
+        i64 rows = 0, dithered = 0;
+        float rare = 0.f, products = 0.f, squared = 0.f;
         for (i64 e = ptr[d]; e < ptr[d + 1]; e++) {
             const int c = min(tally[e], OCCURRENCES), first = offset[word[e]];
-            rare += (tally[e] - c) * gains[first];
+            rare += (tally[e] - c) * gains[first + (burstiness ? c - 1 : 0)];  // later ones add less than the last column
             if (place[first] > 0) squared += burstiness ? 0.f : (float)c * c;  // the same row, the same error
             for (int i = 0; i < c; i++) {
                 const int column = first + (burstiness ? i : 0), at = place[column];
                 rows += at > 0;
-                if (at > 0) shifted += 0.5f - dither(at);
+                if (at > 0) dithered += dither(at);
                 if (at > 0 && burstiness) squared += 1.f;
                 rare += at == RARE ? gains[column] : 0.f;
-                products += at < RARE;
+                products += at < RARE ? gains[column] : 0.f;
             }
         }
         n_rows[d] = rows;
-        error[d] = rows > 30000 ? 1e9f : 2e-4f + 1e-5f * length[d] + products * of_product + rare;
-        shift[d] = shifted;
+        error[d] = rows > 30000 ? 1e9f : 2e-4f + 1e-5f * length[d] + products * half_rounding + rare;
+        shift[d] = (float)(0.5 * rows - 0x1.0p-20 * dithered);
         squares[d] = squared;
     }
 }
@@ -70,38 +71,31 @@ extern "C" __global__ void list_rows(
 
 __device__ __forceinline__ float gain(int n, double beta, int i) { return log1pf(n / (float)(beta + i)); }
 
-__device__ __forceinline__ unsigned in_steps(int n, double beta, int i, float per_step, float shift, float most) {
-    return n ? (unsigned)fminf(floorf(gain(n, beta, i) * per_step + shift), most) : 0u;
-}
-
-// Rows of bytes, or of half bytes: eight slots at a time. out[r, k] = gain in steps, dithered; row 0 is zero.
-extern "C" __global__ void fill_bytes(
+// Rows of half bytes, eight slots at a time: the gain is cut to sixteenths of a step, dithered. out[0, r, k] has whole steps, the
+// upper half of such a byte, and out[1, r, k] the lower. Row 0 is zero.
+extern "C" __global__ void fill_halves(
     const int* held, int width, const int* word_of, const int* times_of, i64 n, const double* beta, int beta_stride,
-    float per_step, int row_bytes, int bits, u8* out) {
-    const int eights = row_bytes / bits;
-    const float most = (float)((1 << bits) - 1);
+    float per_step, int row_bytes, u8* out) {
+    const int eights = row_bytes / 4;
     for (i64 at = (i64)blockIdx.x * blockDim.x + threadIdx.x; at < n * eights; at += (i64)gridDim.x * blockDim.x) {
         const i64 r = at / eights;
         const int eight = (int)(at % eights), k = eight * 8;
-        unsigned value[2] = {0u, 0u};
+        unsigned upper = 0u, lower = 0u;
         if (r > 0 && k < width) {
             const i64 w = word_of[r];
-            const double b = beta[w * beta_stride];
-            const int i = times_of[r];
-            const float shift = dither(r);
+            const float b = (float)(beta[w * beta_stride] + times_of[r]), shift = dither(r) * 0x1.0p-20f;
+            const int4 m = *(const int4*)(held + w * width + k), l = *(const int4*)(held + w * width + k + 4);
+            const int many[8] = {m.x, m.y, m.z, m.w, l.x, l.y, l.z, l.w};
 #pragma unroll
-            for (int part = 0; part < 2; part++) {
-                const int4 m = *(const int4*)(held + w * width + k + 4 * part);
-                const unsigned s[4] = {
-                    in_steps(m.x, b, i, per_step, shift, most), in_steps(m.y, b, i, per_step, shift, most),
-                    in_steps(m.z, b, i, per_step, shift, most), in_steps(m.w, b, i, per_step, shift, most)};
-                if (bits == 8) value[part] = s[0] | s[1] << 8 | s[2] << 16 | s[3] << 24;
-                else value[0] |= (s[0] | s[1] << 4 | s[2] << 8 | s[3] << 12) << (16 * part);
+            for (int i = 0; i < 8; i++) {
+                const float nats = __logf(1.f + __fdividef((float)many[i], b));
+                const unsigned byte = (unsigned)fminf(nats * per_step * 16.f + shift, 255.f);
+                upper |= (byte >> 4) << (4 * i);
+                lower |= (byte & 15u) << (4 * i);
             }
         }
-        unsigned* to = (unsigned*)(out + r * row_bytes + eight * bits);
-        to[0] = value[0];
-        if (bits == 8) to[1] = value[1];
+        *(unsigned*)(out + r * row_bytes + eight * 4) = upper;
+        *(unsigned*)(out + (n + r) * row_bytes + eight * 4) = lower;
     }
 }
 
@@ -156,15 +150,16 @@ extern "C" __global__ void fill_lists(
     }
 }
 
-// out[k, w] = held[w, k] 2^-13 in half precision (exact up to 2048), by tiles of 32 x 32; blocks of 256 threads.
-extern "C" __global__ void transpose_counts(const int* held, int width, i64 n_words, u16* out) {
+// out[k, r] = held[word_at[r], k] in 16 bits, by tiles of 32 x 32; blocks of 256 threads.
+extern "C" __global__ void transpose_counts(const int* held, int width, const int* word_at, i64 n_words, u16* out) {
     __shared__ int tile[32][33];
     const int x = threadIdx.x & 31, y = threadIdx.x >> 5, first_slot = blockIdx.y * 32;
     const i64 first_word = (i64)blockIdx.x * 32;
     for (int i = y; i < 32; i += 8)
-        if (first_word + i < n_words && first_slot + x < width) tile[i][x] = held[(first_word + i) * width + first_slot + x];
+        if (first_word + i < n_words && first_slot + x < width)
+            tile[i][x] = held[(i64)word_at[first_word + i] * width + first_slot + x];
     __syncthreads();
     for (int i = y; i < 32; i += 8)
         if (first_slot + i < width && first_word + x < n_words) out[(first_slot + i) * n_words + first_word + x] =
-            to_half(tile[x][i] * 0x1.0p-13f);
+            to_short(tile[x][i]);
 }

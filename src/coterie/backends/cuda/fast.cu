@@ -3,14 +3,15 @@
 // The word part of a score is a sum over columns: the i-th occurrence of word w adds ln(1 + n_kw / (b_w + i)).
 // Frequent columns are a matrix product in half precision, done before (`product`); others are rows of whole
 // numbers, in steps of `step` nats; columns that few documents use are left out. Each part has a bound on its
-// error, so `error` nats are known for which every true log weight lies within +- error of the one here. Rows of bytes
-// and half bytes are dithered, so the errors of a sum are independent, and their bound is a multiple of its deviation.
+// error, so `error` nats are known for which every true log weight lies within +- error of the one here. Rows of half
+// bytes are dithered, so the errors of a sum are independent, and their bound is a multiple of its deviation.
+// docs/inside/cuda.md derives the bounds.
 
-#define OCCURRENCES 64  // columns of a word, at most; what repeats more often is left out
-#define EXACT_HALF 0x3400  // 2048 2^-13 in half precision: larger counts are rounded, 2049 to this one
-#define AT_ONCE 2       // rows that a lane asks for before it uses the first
-#define OWN_AHEAD 4      // words of a lane that are asked for before the first is used
+#define OCCURRENCES 256  // columns of a word, at most; what repeats more often is left out
+#define AT_ONCE 4       // rows that a lane asks for before it uses the first
 #define RARE -1         // a column that is left out; below: -2 - (column of the product); above 0: a row
+#define FAR 64.f        // nats of error from which weights are not compared in single precision
+#define WHOLE_ROWS 4096  // rows that half bytes can sum in 16 bits
 
 // Half precision without a header, which not every installation has.
 __device__ __forceinline__ u16 to_half(float x) {
@@ -23,100 +24,6 @@ __device__ __forceinline__ float from_half(u16 h) {
     float x;
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
     return x;
-}
-
-// ln [ x (x+1) ... (x+n-1) ], by the middle of the range where x is large: off by 5e-8 n, and single precision.
-__device__ __forceinline__ float quick_rising(float x, float n) {
-    if (x < 4.f * n) return (float)log_rising(x, n);
-    const float middle = x + 0.5f * (n - 1.f);
-    const float square = middle * middle, third = n * (n * n - 1.f) / square;
-    return n * logf(middle) - third / 24.f - third * (3.f * n * n - 7.f) / (960.f * square);
-}
-
-struct Quick {
-    const i64* ptr;
-    const int* word;
-    const int* tally;
-    const int* length;
-    const double* beta;
-    int beta_stride;
-    double beta_sum;
-    int burstiness;
-    int n_seeds;
-    const u16* by_slot;  // n_kw 2^-13 in half precision, slots x words: a document reads its own slot's row
-    i64 n_words;
-    const i64* size;
-    const i64* total;
-    const double* prior;
-};
-
-// What a word adds that a document has c times, where n others of it are in the cluster.
-__device__ __noinline__ float repeated(float n, float b, int c, int burstiness) {
-    if (!burstiness) return c * __logf(1.f + __fdividef(n, b));
-    float nats = 0.f;
-    for (int i = 0; i < c; i++) nats += __logf(1.f + __fdividef(n, b + i));
-    return nats;
-}
-
-// A document's first words, a lane each, and how often its own cluster has them: asked for early, used late.
-struct First {
-    int c;
-    u16 held;
-    float b;
-};
-
-__device__ __forceinline__ First first_words(const Quick& q, i64 d, int own, int lane) {
-    First f = {0, 0, 1.f};
-    const i64 at = q.ptr[d] + lane;
-    if (at < q.ptr[d + 1]) {
-        const int w = q.word[at];
-        f.c = q.tally[at];
-        f.held = q.by_slot[own * q.n_words + w];
-        f.b = (float)q.beta[(i64)w * q.beta_stride];
-    }
-    return f;
-}
-
-__device__ __forceinline__ float own_gain(const Quick& q, u16 held, float b, int c) {
-    const float n = from_half(held) * 8192.f - c;
-    if (c == 1) return __logf(1.f + __fdividef(fmaxf(n, 0.f), b));
-    return n > 0.f ? repeated(n, b, c, q.burstiness) : 0.f;
-}
-
-// The log weight of the document's own cluster without it, by one warp: every lane gets it. -inf: alone there.
-// `error` is how far it may be off: arithmetic in single precision, and 2^-11 per word where large counts are rounded.
-__device__ __forceinline__ float own_score(const Quick& q, const First& f, i64 d, int own, int lane, float& error) {
-    float nats = f.c ? own_gain(q, f.held, f.b, f.c) : 0.f;
-    bool rounded = f.held >= EXACT_HALF;
-    const u16* held = q.by_slot + own * q.n_words;
-    const i64 end = q.ptr[d + 1];
-    for (i64 at = q.ptr[d] + 32 + lane; at < end; at += 32 * OWN_AHEAD) {
-        int w[OWN_AHEAD], c[OWN_AHEAD];
-        u16 n[OWN_AHEAD];
-        float b[OWN_AHEAD];
-#pragma unroll
-        for (int i = 0; i < OWN_AHEAD; i++) {
-            const bool there = at + 32 * i < end;
-            w[i] = there ? __ldcs(q.word + at + 32 * i) : 0;
-            c[i] = there ? __ldcs(q.tally + at + 32 * i) : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < OWN_AHEAD; i++) {
-            n[i] = held[w[i]];
-            b[i] = (float)q.beta[(i64)w[i] * q.beta_stride];
-        }
-#pragma unroll
-        for (int i = 0; i < OWN_AHEAD; i++)
-            if (c[i]) nats += own_gain(q, n[i], b[i], c[i]);
-#pragma unroll
-        for (int i = 0; i < OWN_AHEAD; i++) rounded |= (c[i] != 0) & (n[i] >= EXACT_HALF);
-    }
-    error = 2e-4f + (__any_sync(~0u, rounded) ? 5e-4f : 5e-6f) * (float)q.length[d];
-    for (int step = 16; step; step >>= 1) nats += __shfl_xor_sync(~0u, nats, step);
-    const float size = (float)(q.size[own] - 1), prior = (float)q.prior[own], length = q.length[d];
-    if (size + prior <= 0.f || (size <= 0.f && own >= q.n_seeds)) return -(float)INF;
-    const float words = (float)((double)(q.total[own] - q.length[d]) + q.beta_sum);
-    return nats + logf(size + prior) - quick_rising(words, length) + quick_rising((float)q.beta_sum, length);
 }
 
 // The share of the documents that a block takes: blocks that run on the same processor take neighbours, which are mostly
@@ -136,16 +43,43 @@ __device__ __forceinline__ int take_next(int* taken, int lane) {
 // of all clusters below and above it, off by a factor e^(+-error), `mine` its own, off by e^(+-other).
 // At worst one side is larger, and the other side and its own are smaller, by as much as they may be.
 __device__ __forceinline__ bool is_certain(float u, float before, float mine, float after, float error, float other) {
-    if (!(error + other < 80.f)) return false;  // weights so far apart are 0 in single precision
+    if (!(error + other < FAR)) return false;  // weights so far apart are 0 in single precision
     const float margin = 4e-6f, grown = __expf(error + other), shrunk = __expf(-fmaxf(error - other, 0.f));
     const float low = before * grown, high = after * grown;
     return u > low / (low + mine + after * shrunk) + margin &&
            u < (before * shrunk + mine) / (before * shrunk + mine + high) - margin;
 }
 
+// A weight is 2^(rate x) for a score x nats from the largest (x <= 0), and 0 below 2^-126. Where scores may be off by less than
+// FAR nats it is e^x: at most 6,145 weights are lost, and they come to 6,145 e^(FAR - 87) < 1e-6 at worst. Else the rate is such
+// that a weight is 0 only if all of these are less than 6,145 e^-22 < 2e-6 of the largest, however far off they are.
+__device__ __forceinline__ float rate_of(float bound) { return bound < FAR ? 1.44269504f : 126.f / (bound + 22.f); }
+
+__device__ __forceinline__ float weight_of(float x, float rate) {
+    float weight;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(weight) : "f"(x * rate));
+    return weight;
+}
+
+// Whether the draw is certain, by weights of `weight_of`.
+__device__ __forceinline__ bool is_sure(
+    float u, float before, float mine, float after, float error, float other, float bound) {
+    if (bound < FAR) return is_certain(u, before, mine, after, error, other);
+    return before == 0.f && after == 0.f && u > 4e-6f && u < 1.f - 4e-6f;
+}
+
 // Leaves a document to the exact draw.
 __device__ __forceinline__ void give_up(int place, int* list, int* n_listed) {
     list[atomicAdd(n_listed, 1)] = place;
+}
+
+// Notes the draw of a warp; -1: it is not certain.
+__device__ __forceinline__ void draw_or_give_up(int k, i64 d, int lane, int* drawn, int* list, int* n_listed) {
+    if (lane == 0) {
+        if (k >= 0) drawn[d] = k;
+        else give_up((int)d, list, n_listed);
+    }
+    __syncwarp();
 }
 
 // Draws from weights that 32 lanes hold, eight slots each, in the order of lanes. `below` and `above` are what lies in
@@ -184,57 +118,9 @@ __device__ __forceinline__ int pick_of_eight(
     return k;
 }
 
-// ---------------------------------------------------------------- up to 256 slots: a warp each, rows of bytes or half bytes
-// The sums of a document's rows, 256 slots over a warp: lane L gets slots 8 L, ..., 8 L + 7.
-__device__ __forceinline__ void add_bytes(
-    i64 at, i64 end, const int* row_of, const u8* rows, int row_bytes, int lane, float* score) {
-    const int half = lane >> 4;
-    const u8* column = rows + min((lane & 15) * 16, row_bytes - 16);  // past the end: slots that nobody reads
-    unsigned even[4] = {0, 0, 0, 0}, odd[4] = {0, 0, 0, 0};  // sums of bytes, two to a register
-    float sums[8] = {0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f};
-    int added = 0;
-    int next = at + lane < end ? __ldcs(row_of + at + lane) : 0;
-    for (; at < end; at += 32) {
-        const int mine = next;
-        const int many = (int)min((i64)32, end - at);
-        next = at + 32 + lane < end ? __ldcs(row_of + at + 32 + lane) : 0;
-        for (int i = 0; i < many; i += 2 * AT_ONCE) {
-            uint4 v[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; j++)
-                v[j] = *(const uint4*)(column + (u64)(unsigned)__shfl_sync(~0u, mine, i + 2 * j + half) * row_bytes);
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; j++) {
-                even[0] += __byte_perm(v[j].x, 0, 0x4240), odd[0] += __byte_perm(v[j].x, 0, 0x4341);
-                even[1] += __byte_perm(v[j].y, 0, 0x4240), odd[1] += __byte_perm(v[j].y, 0, 0x4341);
-                even[2] += __byte_perm(v[j].z, 0, 0x4240), odd[2] += __byte_perm(v[j].z, 0, 0x4341);
-                even[3] += __byte_perm(v[j].w, 0, 0x4240), odd[3] += __byte_perm(v[j].w, 0, 0x4341);
-            }
-        }
-        added += 16;
-        if (added > 240 || at + 32 >= end) {  // before 257 bytes overflow: each lane keeps eight of its sixteen slots
-            added = 0;
-#pragma unroll
-            for (int i = 0; i < 2; i++) {
-                const unsigned e = half ? even[i] : even[i + 2], o = half ? odd[i] : odd[i + 2];
-                const unsigned other_e = __shfl_xor_sync(~0u, e, 16), other_o = __shfl_xor_sync(~0u, o, 16);
-                const unsigned my_e = half ? even[i + 2] : even[i], my_o = half ? odd[i + 2] : odd[i];
-                sums[4 * i] += (float)((my_e & 0xffff) + (other_e & 0xffff));
-                sums[4 * i + 1] += (float)((my_o & 0xffff) + (other_o & 0xffff));
-                sums[4 * i + 2] += (float)((my_e >> 16) + (other_e >> 16));
-                sums[4 * i + 3] += (float)((my_o >> 16) + (other_o >> 16));
-            }
-#pragma unroll
-            for (int i = 0; i < 4; i++) even[i] = odd[i] = 0;
-        }
-    }
-    const int from = (lane & 1) * 16 + (lane >> 1);  // which has the slots 8 L ... of lane L
-#pragma unroll
-    for (int i = 0; i < 8; i++) score[i] = __shfl_sync(~0u, sums[i], from);
-}
-
-// The same for rows of half bytes, slot 2 i in the lower half of byte i: eight lanes read a row, so four rows at a time.
-// At most 4,369 rows: sums are kept in 16 bits.
+// ---------------------------------------------------------------- up to 256 slots: a warp each, rows of half bytes
+// Adds a document's rows, 256 slots over a warp: lane L gets slots 8 L, ..., 8 L + 7. Slot 2 i is in the lower half of byte i;
+// eight lanes read a row, so four rows at a time. At most 4,369 rows: sums are kept in 16 bits.
 __device__ __forceinline__ void add_halves(
     i64 at, i64 end, const int* row_of, const u8* rows, int row_bytes, int lane, float* score) {
     const int quarter = lane >> 3;
@@ -285,26 +171,76 @@ __device__ __forceinline__ void add_halves(
     for (int j = 0; j < 4; j++) {
         const unsigned both = __shfl_sync(~0u, kept[j], from);
         const int i = j < 2 ? 2 * j : 2 * j - 3;  // 0, 2, 1, 3
-        score[i] = (float)(both & 0xffff);
-        score[i + 4] = (float)(both >> 16);
+        score[i] += (float)(both & 0xffff);
+        score[i + 4] += (float)(both >> 16);
     }
 }
 
-// Draws the documents in `order`: n of them, or as many as n_order says. BITS of a row for each slot: 8 or 4.
-template <int BITS>
-__device__ __forceinline__ void narrow(
-    const i64* ptr, const int* word, const int* tally, const int* length,
+// What makes scores of steps.
+struct Scores {
+    const float* base;
+    const float* product;
+    int n_product;
+    int width;
+    int own;
+    float of_own;
+    float step;
+};
+
+__device__ __forceinline__ void load_eight(const float* from, float* to) {
+    const float4 a = __ldcs((const float4*)from), b = __ldcs((const float4*)from + 1);
+    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
+    to[4] = b.x, to[5] = b.y, to[6] = b.z, to[7] = b.w;
+}
+
+// The slot that u falls on for all weights within their errors, eight slots to a lane; -1: not certain, or a new cluster.
+// A score is (times steps + shift) step, and what base and product say.
+__device__ __forceinline__ int surely_drawn(
+    const Scores& of, const float* steps, float times, float shift, float fresh_log, float u, float error,
+    float own_error, int lane) {
+    float score[8], base[8] = {}, product[8] = {};
+    const bool there = lane * 8 < of.width;
+    if (there) load_eight(of.base + lane * 8, base);
+    if (there && of.n_product) load_eight(of.product + lane * 8, product);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        score[i] = there ? (times * steps[i] + shift) * of.step + base[i] + product[i] : -(float)INF;
+        if (lane * 8 + i == of.own) score[i] = of.of_own;
+    }
+    float top = fresh_log;
+#pragma unroll
+    for (int i = 0; i < 8; i++) top = fmaxf(top, score[i]);
+    for (int s = 16; s; s >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, s));
+    const float either = fmaxf(error, own_error), bound = either + (of.of_own == top ? own_error : error);
+    const float rate = rate_of(bound);
+    float total = 0.f;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        score[i] = weight_of(score[i] - top, rate);
+        total += score[i];
+    }
+    for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(~0u, total, s);
+    const float fresh = weight_of(fresh_log - top, rate);
+    float lower, mine, upper;
+    const int k = pick_of_eight(score, 0.f, fresh, u * (total + fresh), lane, lower, mine, upper);
+    const bool sure = k >= 0 && is_sure(u, lower, mine, upper, either, k == of.own ? own_error : error, bound);
+    const unsigned who = __ballot_sync(~0u, sure);
+    return who ? __shfl_sync(~0u, k, __ffs(who) - 1) : -1;
+}
+
+// Draws the n documents in `order`. A row is whole numbers of steps in a byte: `rows` has the upper halves of these bytes, and
+// `fine` the lower ones, which are read where the upper ones leave a document uncertain.
+extern "C" __global__ void __launch_bounds__(256, 4) draw_narrow(
+    const i64* ptr, const int* pairs, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
-    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes,
-    const float* shift_of, float step,
-    const int* z, const int* order, const int* n_order, int processors, i64 n_given, u64 key, u64 sweep, u64 draw,
-    int* drawn, int* list, int* n_listed) {
-    const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
+    const i64* row_ptr, const int* row_of, const float* error_of, const float* half_error_of, const u8* rows,
+    const u8* fine, int row_bytes, const float* shift_of, float step, const int* z, const int* order, int processors,
+    i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
+    const Quick q = {ptr, (const int2*)pairs, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
                      by_slot, n_words, size, total, prior};
     const int lane = threadIdx.x & 31;
-    const i64 n = n_order == nullptr ? n_given : (i64)n_order[0];
     const i64 per_block = (n + gridDim.x - 1) / gridDim.x, block = near(processors), stop_at = min(n, (block + 1) * per_block);
     __shared__ int taken;
     if (threadIdx.x == 0) taken = 0;
@@ -315,81 +251,31 @@ __device__ __forceinline__ void narrow(
         const i64 d = order[j];
         const int own = z[d], length_row = base_row[d];
         if (length_row < 0 || error_of[d] > 1e8f) {
-            if (lane == 0) give_up((int)d, list, n_listed);
+            draw_or_give_up(-1, d, lane, drawn, list, n_listed);
             continue;
         }
         const First first_of_own = first_words(q, d, own, lane);
-        float score[8];
-        if constexpr (BITS == 8) add_bytes(row_ptr[d], row_ptr[d + 1], row_of, rows, row_bytes, lane, score);
-        else add_halves(row_ptr[d], row_ptr[d + 1], row_of, rows, row_bytes, lane, score);
-        const int first = lane * 8;
-        const float shift = shift_of[d];
-        float own_error;
-        const float of_own = own_score(q, first_of_own, d, own, lane, own_error);
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            const int k = first + i;
-            score[i] = (score[i] + shift) * step;
-            if (k < width) {
-                score[i] += base[(i64)length_row * width + k];
-                if (n_product) score[i] += __ldcs(product + d * n_product + k);
-            } else {
-                score[i] = -(float)INF;
-            }
-            if (k == own) score[i] = of_own;
-        }
+        const i64 begin = row_ptr[d], end = row_ptr[d + 1];
+        float steps[8] = {0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 0.f}, own_error;
+        const float* base_of = base + (i64)length_row * width;
+        const float of_own = own_score(q, first_of_own, d, own, lane, base_of[own], own_error);
+        add_halves(begin, min(begin + WHOLE_ROWS, end), row_of, rows, row_bytes, lane, steps);
         const bool alone = size[own] <= 1 && own >= n_seeds;
         const float fresh_log = logf((float)(open_weight + size_prior * (cap - (double)(n_open[0] - alone))));
-        float top = fresh_log;
+        const Scores of = {base_of, product + (n_product ? d * n_product : 0), n_product, width, own, of_own, step};
+        const float u = (float)uniform(key, sweep, d, draw);
+        const float middle = 7.5f * (end - begin);  // of what the lower halves can be
+        int k = surely_drawn(of, steps, 16.f, shift_of[d] + middle, fresh_log, u, half_error_of[d], own_error, lane);
+        if (k < 0) {
+#pragma unroll 1
+            for (int part = 0; part < 2; part++) {  // first the rest of the upper halves, in documents with many rows
+                for (i64 at = part ? begin : begin + WHOLE_ROWS; at < end; at += WHOLE_ROWS)
+                    add_halves(at, min(at + WHOLE_ROWS, end), row_of, part ? fine : rows, row_bytes, lane, steps);
 #pragma unroll
-        for (int i = 0; i < 8; i++) top = fmaxf(top, score[i]);
-        for (int s = 16; s; s >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, s));
-        float total = 0.f;
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            score[i] = __expf(score[i] - top);
-            total += score[i];
+                for (int i = 0; i < 8; i++) steps[i] *= part ? 1.f : 16.f;
+            }
+            k = surely_drawn(of, steps, 1.f, shift_of[d], fresh_log, u, error_of[d], own_error, lane);
         }
-        for (int s = 16; s; s >>= 1) total += __shfl_xor_sync(~0u, total, s);
-        const float fresh = __expf(fresh_log - top), u = (float)uniform(key, sweep, d, draw);
-        float lower, mine, upper;
-        const int k = pick_of_eight(score, 0.f, fresh, u * (total + fresh), lane, lower, mine, upper);
-        const unsigned has = __ballot_sync(~0u, k >= 0);  // none: the exact draw decides whether a new cluster opens
-        if (has ? k >= 0 : lane == 0) {
-            drawn[d] = k;
-            if (k < 0 || !is_certain(u, lower, mine, upper, fmaxf(error_of[d], own_error), k == own ? own_error : error_of[d])) give_up((int)d, list, n_listed);
-        }
+        draw_or_give_up(k, d, lane, drawn, list, n_listed);
     }
-}
-
-extern "C" __global__ void __launch_bounds__(256, 4) draw_bytes(
-    const i64* ptr, const int* word, const int* tally, const int* length,
-    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
-    const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
-    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes,
-    const float* shift_of, float step,
-    const int* z, const int* order, const int* n_order, int processors, i64 n_given, u64 key, u64 sweep, u64 draw,
-    int* drawn, int* list, int* n_listed) {
-    narrow<8>(
-        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
-        cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product, row_ptr,
-        row_of, error_of, rows, row_bytes, shift_of, step, z, order, n_order, processors, n_given, key, sweep,
-        draw, drawn, list, n_listed);
-}
-
-extern "C" __global__ void __launch_bounds__(256, 4) draw_halves(
-    const i64* ptr, const int* word, const int* tally, const int* length,
-    const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
-    double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
-    const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
-    const i64* row_ptr, const int* row_of, const float* error_of, const u8* rows, int row_bytes,
-    const float* shift_of, float step,
-    const int* z, const int* order, const int* n_order, int processors, i64 n_given, u64 key, u64 sweep, u64 draw,
-    int* drawn, int* list, int* n_listed) {
-    narrow<4>(
-        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
-        cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product, row_ptr,
-        row_of, error_of, rows, row_bytes, shift_of, step, z, order, n_order, processors, n_given, key, sweep,
-        draw, drawn, list, n_listed);
 }

@@ -76,14 +76,14 @@ __device__ __forceinline__ void add_lists(
 // its place in `store` in pieces of 16 bytes, and its length in pieces; a length below 0 is a whole row.
 template <int PIECES>
 __device__ __forceinline__ void wide(
-    const i64* ptr, const int* word, const int* tally, const int* length,
+    const i64* ptr, const int* pairs, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
     const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     extern __shared__ int all_sums[];
-    const Quick q = {ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
+    const Quick q = {ptr, (const int2*)pairs, length, beta, beta_stride, beta_sum, burstiness, n_seeds,
                      by_slot, n_words, size, total, prior};
     const int lane = threadIdx.x & 31;
     int* sums = all_sums + (threadIdx.x >> 5) * (width + 4);
@@ -104,7 +104,8 @@ __device__ __forceinline__ void wide(
         __syncwarp();
         add_lists(row_ptr[d], row_ptr[d + 1], row_of, where, pieces, lane, sums);
         float own_error;
-        const float of_own = own_score(q, first_of_own, d, own, lane, own_error);
+        const float of_own = own_score(
+            q, first_of_own, d, own, lane, base[(i64)length_row * width + own], own_error);
         const float error = error_of[d], either = fmaxf(error, own_error);
         const bool alone = size[own] <= 1 && own >= n_seeds;
         const float fresh_log = logf((float)(open_weight + size_prior * (cap - (double)(n_open[0] - alone))));
@@ -134,12 +135,13 @@ __device__ __forceinline__ void wide(
                 }
             }
             for (int s = 16; s; s >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, s));
+            const float bound = either + (of_own == top ? own_error : error), rate = rate_of(bound);
 #pragma unroll
             for (int p = 0; p < PIECES; p++) {
                 whole[p] = 0.f;
 #pragma unroll
                 for (int i = 0; i < 8; i++) {
-                    weight[p][i] = __expf(weight[p][i] - top);
+                    weight[p][i] = weight_of(weight[p][i] - top, rate);
                     whole[p] += weight[p][i];
                 }
             }
@@ -149,7 +151,7 @@ __device__ __forceinline__ void wide(
                 for (int s = 16; s; s >>= 1) whole[p] += __shfl_xor_sync(~0u, whole[p], s);
                 total += whole[p];
             }
-            const float fresh = __expf(fresh_log - top), x = u * (total + fresh);
+            const float fresh = weight_of(fresh_log - top, rate), x = u * (total + fresh);
             float below = 0.f, chosen[8], above = fresh;
             int at = -1;
 #pragma unroll
@@ -169,7 +171,7 @@ __device__ __forceinline__ void wide(
             const unsigned has = __ballot_sync(~0u, k >= 0);
             if (has ? k >= 0 : lane == 0) {
                 drawn[d] = k + 256 * at;
-                if (k < 0 || !is_certain(u, lower, mine, upper, either, k + 256 * at == own ? own_error : error))
+                if (k < 0 || !is_sure(u, lower, mine, upper, either, k + 256 * at == own ? own_error : error, bound))
                     give_up((int)d, list, n_listed);
             }
             __syncwarp();
@@ -193,9 +195,10 @@ __device__ __forceinline__ void wide(
         }
         for (int s = 16; s; s >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, s));
         __syncwarp();
+        const float bound = either + (of_own == top ? own_error : error), rate = rate_of(bound);
         float sum = 0.f;
         for (int k = first; k < last; k++) {
-            const float weight = __expf(score[k] - top);
+            const float weight = weight_of(score[k] - top, rate);
             score[k] = weight;
             sum += weight;
         }
@@ -206,7 +209,7 @@ __device__ __forceinline__ void wide(
             if (lane + s < 32) above += r;
         }
         __syncwarp();
-        const float fresh = __expf(fresh_log - top);
+        const float fresh = weight_of(fresh_log - top, rate);
         const float x = u * (__shfl_sync(~0u, below, 31) + fresh);
         const unsigned past = __ballot_sync(~0u, below > x);
         if (!past) {
@@ -247,35 +250,35 @@ __device__ __forceinline__ void wide(
         }
         if (lane == 0) {
             drawn[d] = k;
-            if (k < 0 || !is_certain(u, lower, mine, upper, either, k == own ? own_error : error)) give_up((int)d, list, n_listed);
+            if (k < 0 || !is_sure(u, lower, mine, upper, either, k == own ? own_error : error, bound)) give_up((int)d, list, n_listed);
         }
         __syncwarp();
     }
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) draw_wide_1024(
-    const i64* ptr, const int* word, const int* tally, const int* length,
+    const i64* ptr, const int* pairs, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
     const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     wide<4>(
-        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
+        ptr, pairs, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
         cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product,
         row_ptr, row_of, error_of, where, store, step, z, order, processors, n, key, sweep, draw, drawn,
         list, n_listed);
 }
 
 extern "C" __global__ void __launch_bounds__(256, 3) draw_wide(
-    const i64* ptr, const int* word, const int* tally, const int* length,
+    const i64* ptr, const int* pairs, const int* length,
     const double* beta, int beta_stride, double beta_sum, int burstiness, int n_seeds, double size_prior,
     double open_weight, double cap, const u16* by_slot, i64 n_words, int width, const i64* size, const i64* total,
     const double* prior, const i64* n_open, const float* base, const int* base_row, const float* product, int n_product,
     const i64* row_ptr, const int* row_of, const float* error_of, const int* where, const int* store, float step,
     const int* z, const int* order, int processors, i64 n, u64 key, u64 sweep, u64 draw, int* drawn, int* list, int* n_listed) {
     wide<1>(
-        ptr, word, tally, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
+        ptr, pairs, length, beta, beta_stride, beta_sum, burstiness, n_seeds, size_prior, open_weight,
         cap, by_slot, n_words, width, size, total, prior, n_open, base, base_row, product, n_product,
         row_ptr, row_of, error_of, where, store, step, z, order, processors, n, key, sweep, draw, drawn,
         list, n_listed);
