@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
 from ..harness.claims import Claim, single
 from ..harness.data import texts_of
 from ..harness.probe import Watch, seconds
@@ -27,7 +29,9 @@ SETS = (
 )
 HELP = "coterie --help"
 WORDS = "reading and tokenising 100,000 titles"
-TITLES = {"reddit_titles 100,000": 100_000, "reddit_titles, all": None}
+MILLION = "a million titles like reddit_titles"
+TITLES = {"reddit_titles 100,000": 100_000, "reddit_titles, all": None, MILLION: 1_000_000}
+EXCHANGED = 1 / 3  # of the words of such a title, by words of the same community
 
 
 def run(options: Options) -> Rows:
@@ -63,11 +67,29 @@ def _vectorize(texts: list[str]) -> float:
 def _titles(limit: int | None) -> Iterator[tuple[Path, list[str]]]:
     """Titles as a file of JSON lines, and as a list."""
     rows = texts_of("reddit_titles")[:limit]
+    if limit is not None and len(rows) < limit:
+        rows = _alike(rows, limit)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "titles.jsonl"
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
         yield path, [row["text"] for row in rows]
+
+
+def _alike(rows: list[Row], n: int) -> list[Row]:
+    """So many titles: those of `rows`, drawn, with some words from other titles of the same label."""
+    rng = np.random.default_rng(7)
+    words: dict[str, list[str]] = {}
+    for row in rows:
+        words.setdefault(row["label"], []).extend(row["text"].split())
+    found = []
+    for drawn in rng.integers(len(rows), size=n):
+        label, title = rows[drawn]["label"], rows[drawn]["text"].split()
+        pool = words[label]
+        for i in np.flatnonzero(rng.random(len(title)) < EXCHANGED):
+            title[i] = pool[rng.integers(len(pool))]
+        found.append({"text": " ".join(title), "label": label})
+    return found
 
 
 def _command(limit: int | None) -> Row:
@@ -76,21 +98,25 @@ def _command(limit: int | None) -> Row:
         vectorizer = _vectorize(texts)
         del texts
         words = ["-m", "coterie", "fit", path.name, "--text", "text", "-o", "out", "--json"]
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = used.ru_utime + used.ru_stime
         start = time.perf_counter()
         done = subprocess.run(
             [sys.executable, *words], cwd=path.parent, capture_output=True, text=True, check=True
         )
         took = time.perf_counter() - start
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
         told = json.loads(done.stdout)
         page = (path.parent / "out" / "report.html").stat().st_size
     return {
         "n_docs": told["n_texts"],
         "n_clusters": told["n_clusters"],
         "seconds": took,
+        "cpu_seconds": used.ru_utime + used.ru_stime - before,
         "stages": told["stages"],
         "count_vectorizer": vectorizer,
         "page_mb": page / 1e6,
-        "peak_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+        "peak_mb": used.ru_maxrss / 1024,  # of all so far: the rows are in order of size
     }
 
 
@@ -163,4 +189,13 @@ def claims(rows: Rows) -> list[Claim]:
     if row := rows.get("reddit_titles, all"):
         says = f"`coterie fit` on {row['n_docs']:,} titles takes at most 1,500 MB"
         found.append(single(says, f"{row['peak_mb']:,.0f} MB", row["peak_mb"] <= 1500))
+    if row := rows.get(MILLION):
+        fit = f"`coterie fit` on {row['n_docs']:,} titles, two cores,"
+        shown = f"{row['seconds']:.0f} s"
+        found += [
+            single(f"{fit} takes at most 60 s", shown, row["seconds"] <= 60),
+            single(
+                f"{fit} takes at most 1 GB", f"{row['peak_mb']:,.0f} MB", row["peak_mb"] <= 1000
+            ),
+        ]
     return found
