@@ -11,6 +11,7 @@ import numpy.typing as npt
 from coterie.backends._chain import BaseChain
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.counts import Counts
+from coterie.distributed.laying import as_documents
 from coterie.distributed.layout import shard_bounds, tally_parts
 from coterie.distributed.merge import Delta, taken, twins
 from coterie.distributed.shard import Moves, Order
@@ -111,18 +112,10 @@ class ShardedChain:
 
     def joint_terms(self) -> tuple[float, float]:
         """Sums over all word counts: those of a corpus in which every cluster is one document."""
-        held, n = self.clusters.held.tocsr(), self.id.size
-        held.eliminate_zeros()
-        full = np.flatnonzero(np.diff(held.indptr))
-        ends = np.append(held.indptr[full], held.indptr[-1]).astype(np.int64)
-        length = np.asarray(held.sum(axis=1)).ravel()[full].astype(np.int64)
-        once = Counts(
-            ends, held.indices.astype(np.int32), held.data.astype(np.int32), length,
-            np.ones(full.size, np.int64), self.counts.n_words,
-        )  # fmt: skip
-        state = from_labels(once, self.urn, full.astype(np.int32), compact=False)
+        once, slots = as_documents(self.clusters.held)
+        state = from_labels(once, self.urn, slots, compact=False)
         sums = np.zeros((state.size.size, self.clusters.sums.shape[1]))
-        sums[:n] = self.clusters.sums
+        sums[: self.id.size] = self.clusters.sums
         return BaseChain(once, self.urn, state._replace(sums=sums), self.options).joint_terms()
 
     def memory(self) -> dict[str, npt.NDArray[Any]]:
