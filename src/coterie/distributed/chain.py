@@ -32,6 +32,12 @@ class Engine(Protocol):
         None if `should_stop` said yes on the way: then nothing has happened.
         """
 
+    def advance(self, delta: Delta, twin: npt.NDArray[np.int64]) -> None:
+        """Hear what became of a sweep, for engines that keep labels and clusters: see `taken`."""
+
+    def forget(self) -> None:
+        """Keep no labels and clusters: the next ones do not follow from those of the last sweep."""
+
 
 class ShardedChain:
     """See `coterie.backends.base.Chain`. Between sweeps the clusters are whole-number counts."""
@@ -52,6 +58,7 @@ class ShardedChain:
 
     def replace(self, assignment: Assignment) -> None:
         """Go on from another assignment: everything is counted again."""
+        self.engine.forget()
         slots = assignment.open_slots
         self.labels: Labels = assignment.numbers[assignment.labels]
         self.id, self.next_id = assignment.id[slots].copy(), assignment.next_id
@@ -62,6 +69,7 @@ class ShardedChain:
         again = is_located(self.counts, urn) != is_located(self.counts, self.urn)
         self.urn = urn
         if again:
+            self.engine.forget()
             self.clusters = tally_parts(self._counted(), self.bounds, self.labels, self.id.size)
 
     def sweep(
@@ -80,8 +88,11 @@ class ShardedChain:
             self.labels[begin + move.documents] = label
             first += move.n_opened
         alone = sum(move.n_opened > 0 for move in moves) < 2
-        every = self._take(delta, np.arange(first - n) if alone else twins(self.urn, delta))
-        self.labels = every[self.labels]
+        twin = np.arange(first - n) if alone else twins(self.urn, delta)
+        every = self._take(delta, twin)
+        if not np.array_equal(every, np.arange(every.size)):
+            self.labels = every[self.labels]
+        self.engine.advance(delta, twin)
         return SweepStats(self.options.sampler, sum(move.moved for move in moves))
 
     def _take(self, delta: Delta, twin: npt.NDArray[np.int64]) -> Labels:

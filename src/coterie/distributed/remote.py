@@ -20,7 +20,19 @@ from coterie.counts import Corpus, Counts
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.dask_backend import Parcel, gathered, submit, unchanged
 from coterie.distributed.local import refusal
-from coterie.distributed.merge import Delta, Tally, add, grouped, slim, taken, tally, twins, wide
+from coterie.distributed.merge import (
+    Delta,
+    Tally,
+    add,
+    change_of,
+    changed_clusters,
+    grouped,
+    renumbered,
+    slim,
+    tally,
+    twins,
+    wide,
+)
 from coterie.distributed.shard import Order, sweep_shard
 from coterie.sample_start import uncounted
 from coterie.state import Assignment
@@ -28,10 +40,6 @@ from coterie.urns import Urn, is_located
 
 RUNS = itertools.count()
 Labels = npt.NDArray[np.int32]
-NO_DOCUMENTS = Counts(
-    np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64),
-    np.zeros(0, np.int64), 0,
-)  # fmt: skip
 
 
 class Size(NamedTuple):
@@ -146,15 +154,6 @@ class RemoteDocuments:
         return sampler.run(outline, urn, plan, RemoteBackend(self, n))
 
 
-class Change(NamedTuple):
-    """What every shard is told after a sweep."""
-
-    known: Tally
-    opened: Tally
-    twin: npt.NDArray[np.int64]
-    n_seeds: int
-
-
 class RemoteChain(ShardedChain):
     """See `coterie.backends.base.Chain`; the labels stay where the documents are."""
 
@@ -204,7 +203,7 @@ class RemoteChain(ShardedChain):
         alone = sum(n_opened > 0 for n_opened in opened) < 2
         twin = np.arange(sum(opened)) if alone else twins(self.urn, delta)
         self._take(delta, twin)
-        change = tasks.told(Change(small.known, small.opened, twin, self.urn.seeds.weight.size))
+        change = tasks.told(change_of(small, twin, self.urn.seeds.weight.size))
         firsts: Any = [n + before for before in itertools.accumulate([0, *opened[:-1]])]
         states = tasks.each("advance", _advanced, done, self.tables, change, n, firsts)
         documents.labels = tasks.each("labels", _first, states)
@@ -306,12 +305,8 @@ def _advanced(done: Parcel, table: Parcel, change: Parcel, n: int, first: int) -
 
     Labels from n on were opened here; in the whole corpus the first of them is `first`.
     """
-    known, opened, twin, n_seeds = change.content
-    none = np.zeros(0, np.int64)
-    delta = wide(Delta(known, opened, NO_DOCUMENTS, none))
-    then = taken(table.content, delta, twin, n_seeds)
-    number = done.content[0]
-    return Parcel((then.every[np.where(number < n, number, number + (first - n))], then.clusters))
+    then = changed_clusters(table.content, change.content)
+    return Parcel((renumbered(done.content[0], n, first, then.every), then.clusters))
 
 
 def _renumber(labels: Parcel, every: Parcel) -> Parcel:
