@@ -64,15 +64,16 @@ def table(rows: Rows) -> str:
 
 
 def claims(rows: Rows) -> list[Claim]:
-    seeds, checks = Seeds(rows), []
+    seeds = Seeds(rows)
+    below, within = [], []
     for corpus, urn, shards in product(CORPORA, URNS, SHARDS[2:]):
         gain = seeds.gain(_key(corpus, urn, shards), _key(corpus, urn, 1), "nmi")
-        checks.append(
-            Check(
-                f"{corpus}, {urn}, {shards} shards",
-                signed(gain),
-                None if gain is None else abs(gain.mean) <= BAR,
-            )
-        )
-    says = f"The mean NMI of 4 and of 16 shards is within {BAR:g} of that of one shard"
-    return [Claim(says, checks)]
+        name, shown = f"{corpus}, {urn}, {shards} shards", signed(gain)
+        below.append(Check(name, shown, None if gain is None else gain.mean >= -BAR))
+        within.append(Check(name, shown, None if gain is None else abs(gain.mean) <= BAR))
+    ours = "The mean NMI of 4 and of 16 shards is"
+    why = "Where it is not, more shards find more."
+    return [
+        Claim(f"{ours} at most {BAR:g} below that of one shard", below),
+        Claim(f"{ours} within {BAR:g} of that of one shard", within, why=why),
+    ]

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from coterie import sampler
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions, SweepStats
+from coterie.checkpoint import digest_of
 from coterie.counts import Corpus, Counts
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.dask_backend import Parcel, gathered, submit, unchanged
@@ -45,10 +46,10 @@ Labels = npt.NDArray[np.int32]
 class Size(NamedTuple):
     """What the client knows of a shard."""
 
-    n_rows: int
     n_docs: int  # copies counted
     n_entries: int
     n_words: int
+    n_labels: int  # copies not counted
 
 
 class Tasks:
@@ -106,7 +107,7 @@ class RemoteDocuments:
     def outline(self) -> Counts:
         """A corpus of two documents with as many words and copies as all: enough to report a sweep."""
         docs, entries, words = (
-            sum(each) for each in zip(*(s[1:] for s in self.sizes), strict=True)
+            sum(each) for each in zip(*(s[:3] for s in self.sizes), strict=True)
         )
         return Counts(
             np.array([0, entries, entries]), np.zeros(0, np.int32), np.zeros(0, np.int32),
@@ -146,6 +147,29 @@ class RemoteDocuments:
         """Give all labels other numbers."""
         self.labels = self.tasks.each("renumber", _renumber, self.labels, self.tasks.told(every))
 
+    # ---------------------------------------------------------------- checkpoints
+    def digest(self) -> str:
+        """Of all documents, in the order of the shards."""
+        return " ".join(gathered(self.client, self.tasks.each("digest", _digest, self.docs)))
+
+    def all_labels(self) -> dict[str, npt.NDArray[Any]]:
+        """The labels of every shard, under its number."""
+        found = gathered(self.client, list(self.labels))
+        return {str(shard): labels for shard, labels in enumerate(found)}
+
+    def take_labels(self, given: dict[str, npt.NDArray[Any]], n: int) -> bool:
+        """Send labels to the workers; False if they cannot be those of these shards and n clusters."""
+        found = [given.get(str(shard)) for shard in range(len(self.docs))]
+        for labels, size in zip(found, self.sizes, strict=True):
+            if labels is None or labels.dtype != np.int32 or labels.shape != (size.n_labels,):
+                return False
+            if labels.size and not 0 <= labels.min() <= labels.max() < n:
+                return False
+        if len(given) != len(found):
+            return False
+        self.labels = self.tasks.each("restore", unchanged, [Parcel(each) for each in found])
+        return True
+
     def sweep(self, urn: Urn, plan: sampler.Plan, n: int) -> sampler.Run:
         """Sample on from the labels, which are 0..n-1."""
         outline = self.outline()
@@ -160,9 +184,14 @@ class RemoteChain(ShardedChain):
     kind = "remote"
 
     def __init__(
-        self, documents: RemoteDocuments, urn: Urn, n: int, options: SamplerOptions
+        self,
+        documents: RemoteDocuments,
+        urn: Urn,
+        n: int,
+        given: Assignment,
+        options: SamplerOptions,
     ) -> None:
-        self.documents, self.urn, self.options = documents, urn, options
+        self.documents, self.urn, self.given, self.options = documents, urn, given, options
         self.counts = documents.outline()
         self.labels = np.zeros(0, np.int32)
         self.tables: list[Any] = []  # the counts of the clusters, beside each shard
@@ -180,6 +209,19 @@ class RemoteChain(ShardedChain):
     def retune(self, urn: Urn) -> None:
         """Go on with an urn that has other values."""
         self.urn, self.tables = urn, []
+
+    def memory(self) -> dict[str, npt.NDArray[Any]]:
+        """The labels of every shard: a checkpoint is the only thing that brings them here."""
+        return self.documents.all_labels()
+
+    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
+        """Take up the labels that a checkpoint kept; False if they cannot be those of these documents."""
+        n, n_seeds = self.given.id.size, self.urn.seeds.weight.size
+        if not self.documents.take_labels(memory, n):
+            return False
+        self.clusters = self.documents.counted(n, is_located(self.counts, self.urn))
+        self.id, self.next_id, self.tables = self.given.id, self.given.next_id, []
+        return bool((self.clusters.size[n_seeds:] > 0).all())
 
     def sweep(
         self, key: int, sweep: int, should_stop: Callable[[], bool] | None = None
@@ -227,7 +269,24 @@ class RemoteBackend:
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
     ) -> Chain:
         """A chain that samples on from the labels on the workers."""
-        return RemoteChain(self.documents, urn, self.n, options)
+        return RemoteChain(self.documents, urn, self.n, assignment, options)
+
+    def identity(self) -> dict[str, str]:
+        """See `coterie.backends.base.Elsewhere`: digests of all shards."""
+        return {"documents": self.documents.digest()}
+
+    def is_possible(self, counts: Counts, urn: Urn, given: Assignment) -> bool:
+        """See `coterie.backends.base.Elsewhere`: `recall` judges the labels."""
+        ids = given.id
+        return bool(
+            given.labels.size == given.flag.size == 0
+            and ids.dtype == np.int64
+            and ids.ndim == 1
+            and urn.seeds.weight.size <= ids.size <= urn.sizes.cap
+            and ((ids >= 0) & (ids < given.next_id)).all()
+            and np.unique(ids).size == ids.size
+            and given.next_id < 2**62
+        )
 
     def score(self, *_: Any, **__: Any) -> None:
         """Documents are not here."""
@@ -240,7 +299,11 @@ def _size(docs: Parcel) -> Parcel:
     counts = corpus.counts
     words = int(counts.length @ counts.weight)
     n_docs = int(counts.weight.sum())
-    return Parcel(Size(corpus.doc_of_row.size, n_docs, counts.word.size, words))
+    return Parcel(Size(n_docs, counts.word.size, words, counts.n_docs))
+
+
+def _digest(docs: Parcel) -> Parcel:
+    return Parcel(digest_of(docs.content[0].counts._asdict()))
 
 
 def _best(docs: Parcel, told: Parcel) -> Parcel:
