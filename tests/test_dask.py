@@ -16,6 +16,7 @@ from tiny import random_corpus, seeded
 from coterie import GSDMM, _rng, sampler, urns
 from coterie.backends import SamplerOptions, get_backend
 from coterie.distributed.merge import Delta
+from coterie.distributed.placing import placed
 from coterie.errors import InvalidInput, Unsupported
 from coterie.urns import Urn
 
@@ -111,13 +112,13 @@ def test_workers_are_told_only_what_changed(
     sent: list[Any] = []
     submit = dask_backend.submit
 
-    def noted(client: Any, key: str, function: Any, *arguments: Any) -> Any:
+    def noted(client: Any, key: str, function: Any, *arguments: Any, **more: Any) -> Any:
         if "sweep" in key and key.rpartition("-")[2] == "told":
             sent.append(arguments[0].content)
         elif function is dask_backend._sweep:
             labels = arguments[6]
             assert (labels is None) == isinstance(sent[-1], Since)
-        return submit(client, key, function, *arguments)
+        return submit(client, key, function, *arguments, **more)
 
     monkeypatch.setattr(dask_backend, "submit", noted)
     run("dask", *URNS["process"])
@@ -183,6 +184,30 @@ def test_what_a_worker_keeps_is_found_by_its_sweep() -> None:
     shard.after = (3, labels)
     assert pickle.loads(pickle.dumps(shard)).after is None
     assert pickle.loads(pickle.dumps(desk)).clusters is None
+
+
+def test_shards_stay_where_they_are() -> None:
+    """Each worker has its share by threads; what it has, it keeps, and the rest goes to where room is."""
+    one, two = {"a": 1}, {"a": 1, "b": 1}
+    assert placed({}, [None, "a"]) == [None, None]
+    assert placed(one, [None, None, "gone"]) == ["a", "a", "a"]
+    assert placed(two, [None] * 4) == ["a", "b", "a", "b"]
+    assert placed(two, ["b", "b", "a", "a"]) == ["b", "b", "a", "a"]
+    assert placed(two, ["a", "a", "a", "a"]) == ["a", "a", "b", "b"]  # one has joined
+    assert placed(two, ["a", "gone", "gone", "a"]) == ["a", "b", "b", "a"]
+    assert placed({"a": 3, "b": 1}, [None] * 4) == ["a", "a", "a", "b"]
+    assert placed({"a": 1, "b": 1, "c": 1}, ["c"] * 4).count("c") == 2
+
+
+def test_dask_knows_how_large_a_shard_is() -> None:
+    """Else it sends shards to whichever worker is free."""
+    from dask.sizeof import sizeof
+
+    from coterie.distributed.dask_backend import Parcel
+    from coterie.distributed.kept import KeptShard
+
+    assert sizeof(Parcel(KeptShard(COUNTS))) > 8 * COUNTS.word.size
+    assert sizeof(Parcel((COUNTS, COUNTS.word))) > 12 * COUNTS.word.size
 
 
 def test_little_memory_is_said_before_starting(

@@ -26,6 +26,7 @@ from . import (
     tables,
     threads,
     vectors,
+    workers,
 )
 
 _modules = (
@@ -33,6 +34,7 @@ _modules = (
     memory,
     scale,
     shards,
+    workers,
     shard_quality,
     quality,
     mixing,

@@ -27,6 +27,7 @@ from coterie.distributed.kept import Desk, KeptShard, Since, Whole, swept
 from coterie.distributed.layout import cut, shard_bounds
 from coterie.distributed.local import ShardedBackend
 from coterie.distributed.merge import Delta, add, change_of, slim, wide
+from coterie.distributed.placing import placed
 from coterie.distributed.shard import Moves, Order
 from coterie.errors import ConnectionLost, InvalidInput, Unsupported
 
@@ -48,6 +49,7 @@ class Workers:
         self.parts = [cut(counts, first, end) for first, end in bounds]
         _check_memory(client, max(map(_bytes, self.parts)))
         self.opened: list[int] = []  # by each shard, in the last sweep
+        self.where: list[str | None] = [None for _ in self.parts]  # the worker that has each shard
         self.told: Since | None = None  # what changed in it
         self._lose()
 
@@ -86,7 +88,7 @@ class Workers:
     def _lose(self) -> None:
         """Begin with new copies of everything."""
         self.held: list[Any] = []  # the shards on the workers, as futures,
-        self.desk: Any = None  # what all of them share,
+        self.desks: dict[str | None, Any] = {}  # what those of a worker share,
         self.rules: Any = None  # and the urn and the settings
         self.urn: Any = None  # those that `rules` has
         self.forget()
@@ -99,6 +101,7 @@ class Workers:
         attempt: int,
     ) -> tuple[list[Moves], Delta] | None:
         name, shards = f"{self.name}-sweep-{order.sweep}-try-{attempt}", range(len(self.parts))
+        self.where = placed(self.client.nthreads(), self.where)
         self._hold(name, order)
         self.order, told = order, self.told
         missing, done = list(shards), [None for _ in shards]
@@ -120,11 +123,15 @@ class Workers:
 
     def _hold(self, name: str, order: Order) -> None:
         """Send what lasts longer than a sweep, if it is not there."""
+        for at in set(self.where) - set(self.desks):
+            key = (
+                f"{name}-desk-{len(self.desks)}"  # not one for all: Dask drops copies it can spare
+            )
+            self.desks[at] = submit(self.client, key, unchanged, Parcel(Desk()), at=at)
         if not self.held:
-            self.desk = self._submit(f"{name}-desk", unchanged, Parcel(Desk()))
             self.held = [
-                self._submit(f"{name}-hold-{shard}", unchanged, Parcel(KeptShard(part)))
-                for shard, part in enumerate(self.parts)
+                submit(self.client, f"{name}-hold-{i}", unchanged, Parcel(KeptShard(part)), at=at)
+                for i, (part, at) in enumerate(zip(self.parts, self.where, strict=True))
             ]
         if self.urn is not order.urn:
             none: Any = None
@@ -141,10 +148,11 @@ class Workers:
         firsts = (what.n if isinstance(what, Since) else 0) + np.cumsum([0, *self.opened])
         made = []
         for shard in shards:
-            known = self.held[shard], self.desk, self.rules, told
+            known = self.held[shard], self.desks[self.where[shard]], self.rules, told
             own = (None, int(firsts[shard])) if labels is None else (labels[shard], 0)
-            key = f"{name}-shard-{shard}"
-            made.append(self._submit(key, _sweep, *known, shard, sweep, *own))
+            given = *known, shard, sweep, *own
+            key, at = f"{name}-shard-{shard}", self.where[shard]
+            made.append(submit(self.client, key, _sweep, *given, at=at))
         return made
 
     def _reports(
@@ -168,12 +176,15 @@ class Workers:
         return submit(self.client, key, function, *arguments)
 
 
-def submit(client: Any, key: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """A task with all that it needs, so that it can be repeated anywhere."""
+def submit(
+    client: Any, key: str, function: Callable[..., Any], *arguments: Any, at: str | None = None
+) -> Any:
+    """A task with all that it needs, so that it can be repeated anywhere; `at` is only a wish."""
     from dask import config
 
+    wish = {} if at is None else {"workers": [at], "allow_other_workers": True}
     with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-        return client.submit(function, *arguments, key=key, pure=False)
+        return client.submit(function, *arguments, key=key, pure=False, **wish)
 
 
 def gathered(client: Any, futures: list[Any], should_stop: Callable[[], bool] | None = None) -> Any:
@@ -222,6 +233,11 @@ class Parcel:
 
     def __init__(self, content: Any) -> None:
         self.content = content
+
+    def __sizeof__(self) -> int:
+        from dask.sizeof import sizeof
+
+        return int(sizeof(self.content))  # what moving it would cost
 
 
 def unchanged(parcel: Parcel) -> Parcel:

@@ -83,6 +83,9 @@ class KeptShard:
         self.counts = counts
         self.after: tuple[int, Labels] | None = None  # the sweep, and labels in its numbers
 
+    def __sizeof__(self) -> int:
+        return sum(array.nbytes for array in self.counts if isinstance(array, np.ndarray))
+
     def __reduce__(self) -> Any:
         return KeptShard, (self.counts,)  # labels stay where they are
 

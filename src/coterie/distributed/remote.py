@@ -34,6 +34,7 @@ from coterie.distributed.merge import (
     twins,
     wide,
 )
+from coterie.distributed.placing import placed
 from coterie.distributed.shard import Order, sweep_shard
 from coterie.sample_start import uncounted
 from coterie.state import Assignment
@@ -58,6 +59,13 @@ class Tasks:
     def __init__(self, client: Any, n_shards: int) -> None:
         self.client, self.n_shards = client, n_shards
         self.name, self.step = f"coterie-{next(RUNS)}", itertools.count()
+        self.places: list[str | None] = [None for _ in range(n_shards)]  # see `placing`
+
+    def follow(self, parts: list[Any]) -> None:
+        """From now on, do tasks where these futures are, one per shard."""
+        found = self.client.who_has(parts)
+        where = [min(found.get(part.key) or (None,)) for part in parts]
+        self.places = placed(self.client.nthreads(), where)
 
     def each(self, what: str, function: Callable[..., Any], *lists: Any) -> list[Any]:
         """A task per shard; a list holds one thing per shard, anything else goes to all."""
@@ -65,7 +73,7 @@ class Tasks:
         made = []
         for i in range(self.n_shards):
             given = (each[i] if isinstance(each, list) else each for each in lists)
-            made.append(submit(self.client, f"{name}-{i}", function, *given))
+            made.append(submit(self.client, f"{name}-{i}", function, *given, at=self.places[i]))
         return made
 
     def told(self, what: Any) -> Any:
@@ -229,6 +237,7 @@ class RemoteChain(ShardedChain):
         """Draw every document once; None if `should_stop` said yes on the way."""
         documents, n = self.documents, self.id.size
         tasks, n_shards = documents.tasks, len(documents.docs)
+        tasks.follow(documents.docs)
         if not self.tables:  # later, every shard knows what changed
             self.tables = [tasks.told(self.clusters)] * n_shards
             none: Any = None
