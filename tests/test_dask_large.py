@@ -300,7 +300,7 @@ def test_a_checkpoint_goes_on_with_other_workers(dask_client: Any, tmp_path: Pat
     whole = checkpointed(dask_client, tmp_path / "whole", 4)
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as other,
     ):

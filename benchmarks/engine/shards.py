@@ -67,7 +67,7 @@ def _row(n_docs: int, turns: int) -> Row:
     urn = urn_of_topics()
     start = assigned(counts, urn, topic)
     found: dict[str, list[Row]] = {name: [] for name in HOW}
-    workers = dict(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+    workers = dict(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
     with LocalCluster(**workers) as cluster, Client(cluster) as client:
         for _ in range(turns):
             for name in ("cpu", "sharded"):
@@ -168,9 +168,9 @@ def _remote(client: Any, counts: Any, topic: Any, urn: Any) -> Row:
         back.append(sum(len(pickle.dumps(one)) for one in found))
         return found
 
-    def noted(self: Any, what: Any) -> Any:
+    def noted(self: Any, what: Any, *at: Any) -> Any:
         out.append(len(pickle.dumps(what)))
-        return told(self, what)
+        return told(self, what, *at)
 
     remote.gathered, remote.Tasks.told = weighed, noted
     try:

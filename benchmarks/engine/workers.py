@@ -58,7 +58,7 @@ def _on_workers(n_docs: int, n_workers: int) -> Row:
     one = dict(n_workers=n_workers, threads_per_worker=1, processes=True, memory_limit=0)
     with (
         config.set({"distributed.worker.profile.enabled": False}),
-        LocalCluster(**one, dashboard_address=None) as cluster,
+        LocalCluster(**one, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
 

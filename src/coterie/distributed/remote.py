@@ -1,7 +1,7 @@
 """Documents that stay on the workers of a Dask cluster, with their labels: pure tasks, one per shard.
 
-Beside every shard lie the counts of all clusters. A sweep brings what changed to the client, added up as a
-tree on the workers, and sends the sum to all shards; labels never travel. Nothing is pinned to a worker:
+Every worker has the counts of all clusters. A sweep brings what changed to the client, added up as a
+tree on the workers, and sends the sum to all workers; labels never travel. Nothing is pinned to a worker:
 what a lost one held is computed again by Dask, from the same inputs to the same result.
 """
 
@@ -23,6 +23,7 @@ from coterie.distributed.dask_backend import Parcel, gathered, submit, unchanged
 from coterie.distributed.local import refusal
 from coterie.distributed.merge import (
     Delta,
+    Taken,
     Tally,
     add,
     change_of,
@@ -76,9 +77,10 @@ class Tasks:
             made.append(submit(self.client, f"{name}-{i}", function, *given, at=self.places[i]))
         return made
 
-    def told(self, what: Any) -> Any:
-        """Something that all tasks read."""
-        return submit(self.client, f"{self.name}-{next(self.step)}-told", unchanged, Parcel(what))
+    def told(self, what: Any, at: str | None = None) -> Any:
+        """Something that all tasks read, or those of one worker."""
+        name = f"{self.name}-{next(self.step)}-told"
+        return submit(self.client, name, unchanged, Parcel(what), at=at)
 
     def total(self, parts: list[Any], join: Callable[[Any, Any], Any]) -> Any:
         """The sum of parts, added up on the workers."""
@@ -202,7 +204,7 @@ class RemoteChain(ShardedChain):
         self.documents, self.urn, self.given, self.options = documents, urn, given, options
         self.counts = documents.outline()
         self.labels = np.zeros(0, np.int32)
-        self.tables: list[Any] = []  # the counts of the clusters, beside each shard
+        self.tables: dict[str | None, Any] = {}  # a `Taken` for the shards of each worker
         held = documents.counted(n, is_located(self.counts, urn))
         used = (held.size > 0) | (np.arange(n) < urn.seeds.weight.size)
         number = np.where(used, np.cumsum(used) - 1, -1)
@@ -216,7 +218,7 @@ class RemoteChain(ShardedChain):
 
     def retune(self, urn: Urn) -> None:
         """Go on with an urn that has other values."""
-        self.urn, self.tables = urn, []
+        self.urn, self.tables = urn, {}
 
     def memory(self) -> dict[str, npt.NDArray[Any]]:
         """The labels of every shard: a checkpoint is the only thing that brings them here."""
@@ -228,7 +230,7 @@ class RemoteChain(ShardedChain):
         if not self.documents.take_labels(memory, n):
             return False
         self.clusters = self.documents.counted(n, is_located(self.counts, self.urn))
-        self.id, self.next_id, self.tables = self.given.id, self.given.next_id, []
+        self.id, self.next_id, self.tables = self.given.id, self.given.next_id, {}
         return bool((self.clusters.size[n_seeds:] > 0).all())
 
     def sweep(
@@ -238,12 +240,9 @@ class RemoteChain(ShardedChain):
         documents, n = self.documents, self.id.size
         tasks, n_shards = documents.tasks, len(documents.docs)
         tasks.follow(documents.docs)
-        if not self.tables:  # later, every shard knows what changed
-            self.tables = [tasks.told(self.clusters)] * n_shards
-            none: Any = None
-            self.told = tasks.told(Order(self.urn, none, self.options, key, 0, n_shards))
+        tables = self._tables(key)
         numbers: Any = list(range(n_shards))
-        lists = (documents.docs, documents.labels, self.tables, numbers, self.told, sweep)
+        lists = (documents.docs, documents.labels, tables, numbers, self.told, sweep)
         done = tasks.each("sweep", _sweep, *lists)
         moves = gathered(documents.client, tasks.each("moves", _third, done), should_stop)
         if moves is None:
@@ -256,10 +255,26 @@ class RemoteChain(ShardedChain):
         self._take(delta, twin)
         change = tasks.told(change_of(small, twin, self.urn.seeds.weight.size))
         firsts: Any = [n + before for before in itertools.accumulate([0, *opened[:-1]])]
-        states = tasks.each("advance", _advanced, done, self.tables, change, n, firsts)
-        documents.labels = tasks.each("labels", _first, states)
-        self.tables = tasks.each("table", _second, states)
+        for i, (at, table) in enumerate(self.tables.items()):
+            name = f"{tasks.name}-sweep-{sweep}-table-{i}"
+            self.tables[at] = submit(tasks.client, name, _advanced, table, change, at=at)
+        tables = [self.tables[at] for at in tasks.places]
+        documents.labels = tasks.each("labels", _relabelled, done, tables, n, firsts)
         return SweepStats(self.options.sampler, sum(moved for moved, _ in moves))
+
+    def _tables(self, key: int) -> list[Any]:
+        """The counts of the clusters for each shard: one copy per worker, which is told what changes."""
+        tasks = self.documents.tasks
+        if not self.tables:
+            none: Any = None
+            order = Order(self.urn, none, self.options, key, 0, tasks.n_shards)
+            self.told = tasks.told(order)
+        now = Taken(self.clusters, np.zeros(0, np.int32), np.zeros(0, bool), 0)
+        self.tables = {
+            at: self.tables[at] if at in self.tables else tasks.told(now, at)
+            for at in dict.fromkeys(tasks.places)
+        }
+        return [self.tables[at] for at in tasks.places]
 
 
 class RemoteBackend:
@@ -365,20 +380,20 @@ def _sweep(
     docs: Parcel, labels: Parcel, table: Parcel, shard: int, told: Parcel, sweep: int
 ) -> Parcel:
     """Returns (labels, where new clusters follow the known ones; what changed; moved and opened)."""
-    order: Order = told.content._replace(clusters=table.content, sweep=sweep)
+    order: Order = told.content._replace(clusters=table.content.clusters, sweep=sweep)
     moves, delta = sweep_shard(docs.content[0].counts, labels.content, shard, order)
     after = labels.content.copy()
     after[moves.documents] = moves.labels
     return Parcel((after, slim(delta), (moves.moved, moves.n_opened)))
 
 
-def _advanced(done: Parcel, table: Parcel, change: Parcel, n: int, first: int) -> Parcel:
-    """The labels and the counts of the clusters after a sweep.
+def _advanced(table: Parcel, change: Parcel) -> Parcel:
+    """The clusters after a sweep, and what each is called now."""
+    return Parcel(changed_clusters(table.content.clusters, change.content))
 
-    Labels from n on were opened here; in the whole corpus the first of them is `first`.
-    """
-    then = changed_clusters(table.content, change.content)
-    return Parcel((renumbered(done.content[0], n, first, then.every), then.clusters))
+
+def _relabelled(done: Parcel, table: Parcel, n: int, first: int) -> Parcel:
+    return Parcel(renumbered(done.content[0], n, first, table.content.every))
 
 
 def _renumber(labels: Parcel, every: Parcel) -> Parcel:
