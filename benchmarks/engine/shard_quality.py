@@ -58,6 +58,8 @@ def table(rows: Rows) -> str:
     seeds, lines = Seeds(rows), []
     for corpus, urn in product(CORPORA, URNS):
         keys = [_key(corpus, urn, shards) for shards in SHARDS]
+        if not any(seeds.runs(key) for key in keys):
+            continue
         cells = [seeds.cell(key, "nmi") for key in keys]
         lines.append([f"{corpus}, {urn}", seeds.counted(keys), *cells])
     return markdown(["corpus, urn", "seeds", "no shards", "1", "4", "16"], lines)
