@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import threading
 import time
 from typing import Any
 
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 from tiny import random_corpus, seeded
 
-from coterie import GSDMM, sampler, urns
+from coterie import GSDMM, _rng, sampler, urns
 from coterie.backends import SamplerOptions, get_backend
+from coterie.distributed.merge import Delta
+from coterie.distributed.placing import placed
 from coterie.errors import InvalidInput, Unsupported
 from coterie.urns import Urn
 
@@ -99,6 +102,114 @@ def test_a_lost_shard_is_sent_again(dask_client: Any, monkeypatch: pytest.Monkey
     np.testing.assert_array_equal(here.assignment.labels, there.assignment.labels)
 
 
+def test_workers_are_told_only_what_changed(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They keep labels and clusters from one sweep to the next."""
+    from coterie.distributed import dask_backend
+    from coterie.distributed.kept import Since, Whole
+
+    sent: list[Any] = []
+    submit = dask_backend.submit
+
+    def noted(client: Any, key: str, function: Any, *arguments: Any, **more: Any) -> Any:
+        if "sweep" in key and key.rpartition("-")[2] == "told":
+            sent.append(arguments[0].content)
+        elif function is dask_backend._sweep:
+            labels = arguments[6]
+            assert (labels is None) == isinstance(sent[-1], Since)
+        return submit(client, key, function, *arguments, **more)
+
+    monkeypatch.setattr(dask_backend, "submit", noted)
+    run("dask", *URNS["process"])
+    assert [type(told) for told in sent] == [Whole] + [Since] * (SWEEPS - 1)
+
+
+@pytest.mark.parametrize("name", ["process", "seeded"])
+def test_workers_that_keep_nothing_get_everything(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Some shards, and some workers, have lost what they kept; the labels are the same."""
+    from coterie.distributed import kept
+
+    asked = {"labels": 0, "lay": 0}
+    known = kept.KeptShard.labels, kept.Desk.lay
+
+    def some_labels(self: Any, *told: Any) -> Any:
+        asked["labels"] += 1
+        found = known[0](self, *told)
+        return None if asked["labels"] % 3 == 0 else found
+
+    def some_clusters(self: Any, told: Any, sweep: int) -> Any:
+        asked["lay"] += 1
+        if asked["lay"] % 8 == 7 and isinstance(told, kept.Since):
+            self.clusters = None
+        return known[1](self, told, sweep)
+
+    monkeypatch.setattr(kept.KeptShard, "labels", some_labels)
+    monkeypatch.setattr(kept.Desk, "lay", some_clusters)
+    there = run("dask", *URNS[name])
+    assert asked["labels"] > 3 < asked["lay"]
+    here = run("sharded", *URNS[name])
+    np.testing.assert_array_equal(here.assignment.labels, there.assignment.labels)
+    np.testing.assert_array_equal(here.assignment.id, there.assignment.id)
+
+
+def test_what_a_worker_keeps_is_found_by_its_sweep() -> None:
+    """Nothing of another sweep is taken for what was asked, and nothing of it travels."""
+    import pickle
+
+    from coterie.distributed.kept import Desk, KeptShard, Since, Whole
+    from coterie.distributed.merge import change_of, tally
+
+    labels = np.zeros(COUNTS.n_docs, np.int32)
+    clusters = tally(COUNTS, labels, 1)
+    nothing = Delta(tally(COUNTS, labels - 1, 1), tally(COUNTS, labels - 1, 0), COUNTS, labels[:0])
+    change = change_of(nothing, labels[:0], 0)
+    desk, shard = Desk(), KeptShard(COUNTS)
+    assert desk.lay(Since(3, 1, change), 4) is None
+    desk.lay(Whole(clusters), 3)
+    now = desk.lay(Since(3, 1, change), 4)
+    assert now is not None
+    np.testing.assert_array_equal(now.every, [0])
+    again = desk.lay(Since(3, 1, change), 4)  # the next shard of the same worker
+    assert again is not None
+    assert again.clusters is now.clusters
+    assert desk.lay(Since(2, 1, change), 3) is None
+    for sweep, expected in ((3, labels), (2, None)):
+        shard.after = (sweep, labels)
+        found = shard.labels(Since(3, 1, change), 1, now.every)
+        np.testing.assert_array_equal(found, expected)
+        assert shard.after is None
+    shard.after = (3, labels)
+    assert pickle.loads(pickle.dumps(shard)).after is None
+    assert pickle.loads(pickle.dumps(desk)).clusters is None
+
+
+def test_shards_stay_where_they_are() -> None:
+    """Each worker has its share by threads; what it has, it keeps, and the rest goes to where room is."""
+    one, two = {"a": 1}, {"a": 1, "b": 1}
+    assert placed({}, [None, "a"]) == [None, None]
+    assert placed(one, [None, None, "gone"]) == ["a", "a", "a"]
+    assert placed(two, [None] * 4) == ["a", "b", "a", "b"]
+    assert placed(two, ["b", "b", "a", "a"]) == ["b", "b", "a", "a"]
+    assert placed(two, ["a", "a", "a", "a"]) == ["a", "a", "b", "b"]  # one has joined
+    assert placed(two, ["a", "gone", "gone", "a"]) == ["a", "b", "b", "a"]
+    assert placed({"a": 3, "b": 1}, [None] * 4) == ["a", "a", "a", "b"]
+    assert placed({"a": 1, "b": 1, "c": 1}, ["c"] * 4).count("c") == 2
+
+
+def test_dask_knows_how_large_a_shard_is() -> None:
+    """Else it sends shards to whichever worker is free."""
+    from dask.sizeof import sizeof
+
+    from coterie.distributed.dask_backend import Parcel
+    from coterie.distributed.kept import KeptShard
+
+    assert sizeof(Parcel(KeptShard(COUNTS))) > 8 * COUNTS.word.size
+    assert sizeof(Parcel((COUNTS, COUNTS.word))) > 12 * COUNTS.word.size
+
+
 def test_little_memory_is_said_before_starting(
     dask_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,27 +239,23 @@ def test_processes_give_the_same_labels(n_workers: int) -> None:
 
 
 @kills
-def test_ten_kills_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers are killed between sweeps and in the middle of them, one of them twice."""
-    from coterie.distributed import dask_backend
-
+def test_ten_kills_change_nothing() -> None:
+    """Workers are killed at random moments; the tenth kill hits the one that replaces it, too."""
     expected = run("sharded", *URNS["process"])
-    finished = dask_backend._finished
-    for kill in range(10):
+    killed = 0
+    for kill, (sweep, wait) in enumerate(zip(*_moments(10), strict=True)):
         with _processes(2) as cluster, distributed.Client(cluster) as client:
-            killer = _Killer(client, sweep=1 + kill % (SWEEPS - 1), times=2 if kill == 9 else 1)
-
-            def in_the_middle(*arguments: Any, killer: _Killer = killer) -> bool:
-                killer.strike()
-                return finished(*arguments)
-
-            with monkeypatch.context() as patched:
-                if kill % 2:
-                    patched.setattr(dask_backend, "_finished", in_the_middle)
-                    killer.is_due = False
-                there = run("dask", *URNS["process"], callbacks=[killer])
-        assert killer.killed == killer.times
+            killer = _Killer(client, int(sweep), float(wait), times=2 if kill == 9 else 1)
+            there = run("dask", *URNS["process"], callbacks=[killer])
+        killed += killer.killed
         np.testing.assert_array_equal(expected.assignment.labels, there.assignment.labels)
+    assert killed == 11
+
+
+def _moments(n: int) -> tuple[Any, Any]:
+    """A sweep and seconds after its beginning; a sweep takes some tenths of a second."""
+    u = _rng.uniform(4, 1, np.arange(2 * n), 0)
+    return (u[:n] * (SWEEPS - 2)).astype(int), 0.4 * u[n:]
 
 
 def _processes(n_workers: int) -> Any:
@@ -158,21 +265,32 @@ def _processes(n_workers: int) -> Any:
 
 
 class _Killer:
-    """Kills workers: after a sweep, or (where that is not wanted) in the middle of the next one."""
+    """Kills a worker some time after a sweep, whatever it does then; and again when it is back."""
 
-    def __init__(self, client: Any, sweep: int, times: int) -> None:
-        self.client, self.sweep, self.times, self.killed = client, sweep, times, 0
-        self.is_due = True
+    def __init__(self, client: Any, sweep: int, wait: float, times: int) -> None:
+        self.client, self.sweep, self.wait, self.times = client, sweep, wait, times
+        self.killed, self.pid = 0, 0
+        self.thread = threading.Thread(target=self._strike)
+        if sweep == 0:
+            self.thread.start()
 
     def __call__(self, event: sampler.Event) -> None:
-        if event.record.sweep < self.sweep:
-            return
-        if self.is_due:
-            self.strike()
-        self.is_due = True
+        if event.record.sweep == self.sweep:
+            self.thread.start()
+        elif event.record.sweep == SWEEPS - 1:
+            self.thread.join()  # so that no kill comes too late
 
-    def strike(self) -> None:
-        if self.is_due and self.killed < self.times:
-            pids = sorted(self.client.run(os.getpid, on_error="ignore").values())
-            os.kill(pids[0], signal.SIGKILL)
-            self.killed += 1
+    def _strike(self) -> None:
+        for _ in range(self.times):
+            time.sleep(self.wait)
+            pid = None
+            while pid is None or pid == self.pid:  # nobody there, or still the one that was killed
+                pid = self.client.run(_pid_of, 0, on_error="ignore")
+                pid = next((found for found in pid.values() if found), None)
+            os.kill(pid, signal.SIGKILL)
+            self.pid, self.killed = pid, self.killed + 1
+
+
+def _pid_of(name: int, dask_worker: Any) -> int:
+    """The process of the worker of this name; the one that replaces it has the same name."""
+    return os.getpid() if dask_worker.name == name else 0

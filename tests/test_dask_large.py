@@ -148,8 +148,6 @@ def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.Monk
 def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="sampler of cluster does not work for a Dask"):
         coterie.cluster(frame(30), "text", sampler="em")
-    with pytest.raises(InvalidInput, match="checkpoint does not work on Dask workers"):
-        coterie.cluster(frame(30), "text", checkpoint=tmp_path / "x")
     with pytest.raises(InvalidInput, match="name it with out="):
         coterie.cluster_large(tmp_path / "x.csv")
 
@@ -186,10 +184,15 @@ def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.Monk
     assert table["n"].dtype == pl.Int64
     facts = json.loads(Path("out/run.json").read_text())
     assert (facts["n_texts"], facts["n_without_words"]) == (600, 1)
-    assert fit(files, "--dask", address, "-o", "only.parquet") == 0
-    again = pl.read_parquet("only.parquet/*.parquet")
-    assert again.equals(table, null_equal=True)
-    assert sorted(os.listdir()) == ["big", "only.parquet", "out"]
+    for name in (
+        "only.parquet",
+        "again.parquet",
+    ):  # the second time, all sweeps are in the checkpoint
+        assert fit(files, "--dask", address, "-o", name, "--checkpoint", "run.ckpt") == 0
+        again = pl.read_parquet(f"{name}/*.parquet")
+        assert again.equals(table, null_equal=True)
+    inside = ["again.parquet", "big", "only.parquet", "out", "run.ckpt"]
+    assert sorted(os.listdir()) == inside
 
 
 @pytest.mark.parametrize(
@@ -199,7 +202,6 @@ def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.Monk
         (["big/*.parquet", "--dask", ""], "No Dask scheduler answers at ''"),
         (["x.csv", "--dask", "local"], "--dask reads parquet files"),
         (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
-        (["big/*.parquet", "--dask", "local", "--checkpoint", "x"], "--checkpoint does not work"),
         (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
         (["big/*.parquet", "--dask", "local", "-o", "big"], "contains the input file"),
         (["big/*.parquet", "--dask", "local", "-o", "big/a.parquet"], "is the input file"),
@@ -283,6 +285,61 @@ def test_sweeps_give_the_labels_of_one_machine(dask_client: Any, urn: urns.Urn) 
     )
 
 
+FINITE = urns.finite(30, 0.4, BETA)
+
+
+def checkpointed(client: Any, path: Path, n_sweeps: int, **more: Any) -> list[Any]:
+    """The labels of each shard after some sweeps, which are saved."""
+    there = documents(client)
+    plan = sampler.Plan(n_sweeps, "one", 7, SamplerOptions("blocked"), checkpoint=path, **more)
+    there.sweep(FINITE, plan, 14)
+    return [parcel.content for parcel in client.gather(there.labels)]
+
+
+def test_a_checkpoint_goes_on_with_other_workers(dask_client: Any, tmp_path: Path) -> None:
+    whole = checkpointed(dask_client, tmp_path / "whole", 4)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as other,
+    ):
+        half = checkpointed(other, tmp_path / "part", 2)
+    assert any((one != both).any() for one, both in zip(half, whole, strict=True))
+    seen: list[int] = []
+    note = [lambda event: seen.append(event.record.sweep)]
+    rest = checkpointed(dask_client, tmp_path / "part", 4, callbacks=note)
+    assert seen == [2, 3, 4]  # what was done is told once more
+    np.testing.assert_array_equal(np.concatenate(rest), np.concatenate(whole))
+    done = checkpointed(dask_client, tmp_path / "part", 4)
+    np.testing.assert_array_equal(np.concatenate(done), np.concatenate(whole))
+
+
+def test_a_checkpoint_of_other_documents_is_refused(
+    dask_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others of the same size, and labels that cannot be those of these shards."""
+    path = tmp_path / "run"
+    checkpointed(dask_client, path, 1)
+    there = documents(dask_client)
+    known = there.all_labels()
+    bad = known["0"].copy()
+    bad[0] = 14
+    for other in (
+        {**known, "0": known["0"][1:]},
+        {**known, "0": known["0"].astype(np.int64)},
+        {**known, "0": bad},
+        {**known, "3": known["0"]},
+        {"0": known["0"], "1": known["1"]},
+    ):
+        assert not there.take_labels(other, 14)
+    assert there.take_labels(known, 14)
+    swapped = COUNTS._replace(word=(V - 1 - COUNTS.word).astype(np.int32))
+    monkeypatch.setattr(sys.modules[__name__], "COUNTS", swapped)
+    with pytest.raises(InvalidInput, match="belongs to other data"):
+        checkpointed(dask_client, path, 2)
+
+
 def test_labels_do_not_travel(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a sweep brings to the client does not grow with the texts that stay where they are."""
     there = documents(dask_client)
@@ -360,29 +417,35 @@ def test_a_killed_worker_changes_nothing(dask_client: Any) -> None:
 
 
 @kills
-def test_a_killed_scheduler_is_said(tmp_path: Path) -> None:
-    """A scheduler and a worker of their own; the scheduler is killed between two sweeps."""
+def test_a_killed_scheduler_is_said(dask_client: Any, tmp_path: Path) -> None:
+    """A scheduler and a worker of their own; the scheduler is killed between two sweeps.
+
+    Other workers go on from the checkpoint.
+    """
     address = tmp_path / "scheduler.json"
     where = ["--scheduler-file", str(address)]
     scheduler = _started("scheduler", *where, "--port", "0", "--no-dashboard")
     worker = _started("worker", *where, "--nthreads", "1", "--no-dashboard")
+
+    def kill(event: sampler.Event) -> None:
+        if event.record.sweep == 3:
+            scheduler.kill()
+
     try:
         with distributed.Client(scheduler_file=str(address), timeout=60) as own:
             own.wait_for_workers(1)
-            there = documents(own)
-
-            def kill(event: sampler.Event) -> None:
-                scheduler.kill()
-
-            plan = sampler.Plan(9, np.zeros(2, np.int64), 7, SamplerOptions("blocked"))
-            plan = plan._replace(callbacks=[kill])
-            outline, backend = there.outline(), RemoteBackend(there, 14)
             with pytest.raises(ConnectionLost, match="scheduler was lost"):
-                sampler.run(outline, urns.finite(30, 0.4, BETA), plan, backend)
+                checkpointed(own, tmp_path / "run", 9, callbacks=[kill])
     finally:
         for process in (worker, scheduler):
             process.kill()
             process.wait()
+    expected = checkpointed(dask_client, tmp_path / "other", 9)
+    seen: list[int] = []
+    note = [lambda event: seen.append(event.record.sweep)]
+    rest = checkpointed(dask_client, tmp_path / "run", 9, callbacks=note)
+    assert seen[0] in (2, 3)  # the sweep that was saved last
+    np.testing.assert_array_equal(np.concatenate(rest), np.concatenate(expected))
 
 
 def _started(what: str, *arguments: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score
 from tiny import corpus, from_bags, random_corpus, random_labels, seeded
 
@@ -20,7 +21,7 @@ from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.merge import Delta, tally, twins
 from coterie.errors import Unsupported
 from coterie.kernels import reference
-from coterie.state import from_assignment, from_labels
+from coterie.state import from_assignment, from_labels, word_counts
 from coterie.urns import Urn
 
 V = 40
@@ -84,26 +85,62 @@ def test_vectors_are_added_up_some_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_array_equal(parts.sums, own)
 
 
-@pytest.mark.parametrize("name", ["finite", "process", "seeded"])
+@pytest.mark.parametrize("name", ["finite", "process", "seeded", "located"])
 def test_a_document_is_weighed_as_in_the_whole_corpus(name: str) -> None:
-    """The urn of a shard gives each cluster the weight that the whole corpus gives it."""
-    urn, counts = URNS[name], documents(60)
+    """To a shard the rest of the corpus is a set of seeds, and each cluster weighs what it weighs in all.
+
+    The state of a shard is laid out from the clusters: it is the one that those seeds give.
+    """
+    urn, counts = URNS[name], documents(60, vectors=name == "located")
     n_seeds = urn.seeds.weight.size
     labels = np.unique(n_seeds + random_labels(60, 6, 8), return_inverse=True)[1] + n_seeds
-    labels[:3] = labels.max() + 1 + np.arange(3)  # only the first shard holds these
-    n = int(labels.max()) + 1
+    n = int(labels.max()) + 4
+    labels[:3] = np.arange(n_seeds, n_seeds + 3)  # only the first shard holds these
+    labels[3:] += 3
     whole = tally(counts, labels, n)
     order = shard.Order(urn, whole, SamplerOptions(), 1, 1, n_shards=1)
-    part = layout.cut(counts, 0, 20)
-    elsewhere = whole - tally(part, labels[:20], n)
-    seeds = np.flatnonzero((elsewhere.size > 0) | (np.arange(n) < n_seeds))
-    np.testing.assert_array_equal(seeds, np.arange(n - 3))
-    inside = shard._surrounded(order, elsewhere, seeds, 0)
+    part, own = layout.cut(counts, 0, 20), labels[:20].astype(np.int32)
+    elsewhere = whole - tally(part, own, n)
+    alone = np.arange(n_seeds, n_seeds + 3)
+    slots = np.concatenate([np.delete(np.arange(n), alone), alone])
+    slot_of = np.argsort(slots).astype(np.int32)
+    inside = shard._surrounded(order, part, elsewhere.size[slots[:-3]], 0)
+    state = shard._laid(order, part, slot_of[own], np.bincount(own, part.weight, n), slots)
+    held = elsewhere.held[slots[:-3]] * urn.words.one
+    held = sparse.csr_matrix(held + shard.seed_words(urn, n - 3) if n_seeds else held)
+    spelled = urns.changed(
+        inside, seed_ptr=held.indptr, seed_word=held.indices, seed_count=held.data.astype(np.int32)
+    )
+    expected = from_labels(part, spelled, slot_of[own], compact=False)
+    expected.sums[: n - 3] += elsewhere.sums[slots[:-3]]
+    for field in ("z", "size", "total", "order", "counters", "sums"):
+        np.testing.assert_array_equal(getattr(state, field), getattr(expected, field), field)
+    for ours, theirs in zip(word_counts(state), word_counts(expected), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    # bounds on all states ask for no more than the sum of the seeds' words
+    sums = [np.bincount(u.seeds.word, u.seeds.tally, V) for u in (inside, spelled)]
+    np.testing.assert_array_equal(*sums)
+    if name == "located":
+        return
     for d in range(20):
-        mine, weight = reference.log_weights(part, inside, labels[:20], d)
-        all_, expected = reference.log_weights(counts, urn, labels, d)
-        np.testing.assert_array_equal(mine, all_)
-        np.testing.assert_allclose(weight, expected, rtol=1e-9)
+        mine, weight = reference.log_weights(part, spelled, slot_of[own], d)
+        all_, theirs = reference.log_weights(counts, urn, labels, d)
+        cluster = np.append(slots, -1)[mine]  # -1: a new one
+        assert dict(zip(cluster.tolist(), weight, strict=True)) == pytest.approx(
+            dict(zip(all_.tolist(), theirs, strict=True)), rel=1e-9
+        )
+
+
+def test_a_word_that_32_bits_cannot_count() -> None:
+    counts = documents(60)
+    held = sparse.csr_matrix(np.full((3, V), 2**30, np.int64))
+    whole = merge.Tally(np.full(3, 1000), held, np.zeros((3, 0)))
+    word, amount = shard._words_elsewhere(
+        shard.Order(FINITE, whole, SamplerOptions(), 1, 1, 2), counts
+    )
+    assert amount.dtype == np.int32
+    own = np.bincount(counts.word, counts.tally * np.repeat(counts.weight, np.diff(counts.ptr)), V)
+    assert (np.bincount(word, amount, V) >= 3 * 2**30 - own).all()
 
 
 @pytest.mark.parametrize("by", ["gibbs", "blocked"])

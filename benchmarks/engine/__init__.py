@@ -20,12 +20,15 @@ from . import (
     pages,
     quality,
     scale,
+    shard_costs,
+    shard_quality,
     shards,
     speed,
     starts,
     tables,
     threads,
     vectors,
+    workers,
 )
 
 _modules = (
@@ -34,6 +37,9 @@ _modules = (
     scale,
     shards,
     starts,
+    shard_costs,
+    workers,
+    shard_quality,
     quality,
     mixing,
     outliers,

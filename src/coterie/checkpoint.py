@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from coterie import _disk
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError
-from coterie.state import Assignment, is_possible
+from coterie.state import Assignment
 from coterie.steps import Learned
 from coterie.trace import Trace
 from coterie.urns import Urn, flat
@@ -47,12 +47,16 @@ class Saved(NamedTuple):
 
 
 def fingerprint(counts: Counts, urn: Urn, settings: Mapping[str, Any]) -> str:
-    """A digest of all that decides a run, the number of sweeps apart.
+    """A digest of all that decides a run, the number of sweeps apart."""
+    return digest_of({**counts._asdict(), **flat(urn), **settings})
+
+
+def digest_of(parts: Mapping[str, Any]) -> str:
+    """A digest of arrays and other values.
 
     Every part is written with its name and its length, so that no two lists of parts read the same.
     """
     digest = hashlib.blake2b(digest_size=16)
-    parts = {**counts._asdict(), **flat(urn), **settings}
     for name, part in parts.items():
         head, body = f"{name} {type(part).__name__}", memoryview(repr(part).encode())
         if isinstance(part, np.ndarray):
@@ -97,8 +101,13 @@ def write(place: _disk.Claim, mark: str, run: Saved) -> None:
     place.rewrite(save(arrays, metadata=about))
 
 
-def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Saved | None:
-    """The saved run, or None where there is no file yet."""
+def read(
+    path: Path, mark: str, n_sweeps: int, possible: Callable[[Assignment], bool]
+) -> Saved | None:
+    """The saved run, or None where there is no file yet.
+
+    `possible`: whether an assignment may be one of this corpus and urn.
+    """
     if not path.exists():
         return None
     arrays, about = open_tensors(path)
@@ -129,7 +138,7 @@ def read(path: Path, mark: str, n_sweeps: int, counts: Counts, urn: Urn) -> Save
     counted = np.zeros(ids.shape, np.int64)  # sizes and totals follow from the labels
     found = Assignment(labels, counted, counted, flag, ids, next_id)
     sane = 0 <= key < 2**64 and 0 <= elapsed < math.inf and len(trace)
-    if not sane or not is_possible(counts, urn, found):
+    if not sane or not possible(found):
         raise misfit(path)
     return Saved(found, trace, key, elapsed, learned, about.get("kind", ""), memory)
 

@@ -6,18 +6,19 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie import checkpoint
 from coterie._disk import Claim
 from coterie._system import noted_interrupts
-from coterie.backends.base import DEFAULT, Backend, Chain, SamplerOptions
+from coterie.backends.base import DEFAULT, Backend, Chain, Elsewhere, SamplerOptions
 from coterie.counts import Counts
 from coterie.errors import Unsupported
 from coterie.sample_start import Sampling, Started, sample_start
 from coterie.start import Init, first_assignment
-from coterie.state import Assignment
+from coterie.state import Assignment, is_possible
 from coterie.steps import Learned, Moment, Step
 from coterie.trace import SweepRecord, Trace, record
 from coterie.urns import Urn
@@ -101,8 +102,9 @@ def _sample(
 ) -> Run:
     decides = {"init": plan.init, "key": plan.key, **plan.options._replace(n_jobs=1)._asdict()}
     decides |= {"steps": [step.name for step in plan.steps]} if plan.steps else {}
+    decides |= backend.identity() if plan.checkpoint and isinstance(backend, Elsewhere) else {}
     mark = checkpoint.fingerprint(counts, urn, decides) if plan.checkpoint else ""
-    saved = _read(plan, mark, counts, urn)
+    saved = _read(plan, mark, counts, urn, backend)
     if saved is not None:
         trace, key, learned = saved.trace, saved.key, saved.learned
         urn = _restored(urn, plan.steps, learned)
@@ -168,11 +170,14 @@ def _start(counts: Counts, urn: Urn, plan: Plan, key: int, backend: Backend) -> 
     return sample_start(counts, urn, key, backend, fit, plan.options, plan.sampling.most)
 
 
-def _read(plan: Plan, mark: str, counts: Counts, urn: Urn) -> checkpoint.Saved | None:
+def _read(
+    plan: Plan, mark: str, counts: Counts, urn: Urn, backend: Backend
+) -> checkpoint.Saved | None:
     """The checkpoint to go on from, if there is one."""
     if plan.checkpoint is None:
         return None
-    saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, counts, urn)
+    judge = backend.is_possible if isinstance(backend, Elsewhere) else is_possible
+    saved = checkpoint.read(plan.checkpoint, mark, plan.n_sweeps, partial(judge, counts, urn))
     if saved is None:
         return None
     unknown = set(saved.learned) - {step.name for step in plan.steps}

@@ -96,16 +96,17 @@ def from_labels(
     flag: npt.NDArray[np.uint8] | None = None,
     *,
     compact: bool = True,
+    spare: npt.NDArray[np.int64] | None = None,
 ) -> State:
     """Count everything from labels (slots 0..max; seeds are the first slots) and flags, if any.
 
     Gaps between the slots are closed, unless `compact` is False. Ids are given in the order of slots.
+    `spare`: (words,) postings that each word may need beyond those of these documents.
     """
     n_seeds = urn.seeds.weight.size
     width = slots_wide(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.sizes.cap)
-    room = _room(counts, urn)
-    post_ptr = np.zeros(counts.n_words + 1, np.int64)
-    np.cumsum(room, out=post_ptr[1:])
+    room = _room(counts, urn) + (0 if spare is None else spare)
+    post_ptr = np.append(0, np.cumsum(room))
     state = _sized(
         z=labels.astype(np.int32, copy=True),
         post_ptr=post_ptr,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +133,17 @@ class Backend(Protocol):
         The log weights are documents x clusters, relative to an empty cluster. `leave_out` names the
         documents that are in the counts; `at_mean` weighs words by the mean phi instead of the urn.
         """
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """A backend whose documents and labels are not here: what a checkpoint asks of it."""
+
+    def identity(self) -> dict[str, str]:
+        """What tells these documents from others."""
+
+    def is_possible(self, counts: Counts, urn: Urn, given: Assignment) -> bool:
+        """Whether an assignment read from a file, without labels, may be one of this urn."""
 
 
 def backend_names() -> tuple[str, ...]:

@@ -89,7 +89,6 @@ def run(
     in_parts = parts_of_a_file.wanted(file, out_of_core or dask is not None)
     if in_parts:
         whole = {"--by": by, "--over": over, "--show": show, "--per-group": per_group}
-        whole |= {"--checkpoint": dask is not None and options["checkpoint"]}
         whole |= {"--sheet": options["sheet"]}
         parts_of_a_file.check(target, format, default_type(file), whole)
     stages = Stages(quiet)

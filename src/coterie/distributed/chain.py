@@ -11,6 +11,7 @@ import numpy.typing as npt
 from coterie.backends._chain import BaseChain
 from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.counts import Counts
+from coterie.distributed.laying import as_documents
 from coterie.distributed.layout import shard_bounds, tally_parts
 from coterie.distributed.merge import Delta, taken, twins
 from coterie.distributed.shard import Moves, Order
@@ -30,6 +31,12 @@ class Engine(Protocol):
 
         None if `should_stop` said yes on the way: then nothing has happened.
         """
+
+    def advance(self, delta: Delta, twin: npt.NDArray[np.int64]) -> None:
+        """Hear what became of a sweep, for engines that keep labels and clusters: see `taken`."""
+
+    def forget(self) -> None:
+        """Keep no labels and clusters: the next ones do not follow from those of the last sweep."""
 
 
 class ShardedChain:
@@ -51,6 +58,7 @@ class ShardedChain:
 
     def replace(self, assignment: Assignment) -> None:
         """Go on from another assignment: everything is counted again."""
+        self.engine.forget()
         slots = assignment.open_slots
         self.labels: Labels = assignment.numbers[assignment.labels]
         self.id, self.next_id = assignment.id[slots].copy(), assignment.next_id
@@ -61,6 +69,7 @@ class ShardedChain:
         again = is_located(self.counts, urn) != is_located(self.counts, self.urn)
         self.urn = urn
         if again:
+            self.engine.forget()
             self.clusters = tally_parts(self._counted(), self.bounds, self.labels, self.id.size)
 
     def sweep(
@@ -79,8 +88,11 @@ class ShardedChain:
             self.labels[begin + move.documents] = label
             first += move.n_opened
         alone = sum(move.n_opened > 0 for move in moves) < 2
-        every = self._take(delta, np.arange(first - n) if alone else twins(self.urn, delta))
-        self.labels = every[self.labels]
+        twin = np.arange(first - n) if alone else twins(self.urn, delta)
+        every = self._take(delta, twin)
+        if not np.array_equal(every, np.arange(every.size)):
+            self.labels = every[self.labels]
+        self.engine.advance(delta, twin)
         return SweepStats(self.options.sampler, sum(move.moved for move in moves))
 
     def _take(self, delta: Delta, twin: npt.NDArray[np.int64]) -> Labels:
@@ -111,18 +123,10 @@ class ShardedChain:
 
     def joint_terms(self) -> tuple[float, float]:
         """Sums over all word counts: those of a corpus in which every cluster is one document."""
-        held, n = self.clusters.held.tocsr(), self.id.size
-        held.eliminate_zeros()
-        full = np.flatnonzero(np.diff(held.indptr))
-        ends = np.append(held.indptr[full], held.indptr[-1]).astype(np.int64)
-        length = np.asarray(held.sum(axis=1)).ravel()[full].astype(np.int64)
-        once = Counts(
-            ends, held.indices.astype(np.int32), held.data.astype(np.int32), length,
-            np.ones(full.size, np.int64), self.counts.n_words,
-        )  # fmt: skip
-        state = from_labels(once, self.urn, full.astype(np.int32), compact=False)
+        once, slots = as_documents(self.clusters.held)
+        state = from_labels(once, self.urn, slots, compact=False)
         sums = np.zeros((state.size.size, self.clusters.sums.shape[1]))
-        sums[:n] = self.clusters.sums
+        sums[: self.id.size] = self.clusters.sums
         return BaseChain(once, self.urn, state._replace(sums=sums), self.options).joint_terms()
 
     def memory(self) -> dict[str, npt.NDArray[Any]]:

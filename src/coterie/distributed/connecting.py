@@ -25,7 +25,7 @@ def connected(address: str) -> Iterator[Any]:
         workers = dict(n_workers=threads(-1), threads_per_worker=1, processes=PROCESSES)
         with (
             config.set({"distributed.worker.profile.enabled": False}),  # looks 100 times a second
-            distributed.LocalCluster(**workers, dashboard_address=None) as cluster,
+            distributed.LocalCluster(**workers, dashboard_address=":0") as cluster,
             distributed.Client(cluster) as client,
         ):
             yield client

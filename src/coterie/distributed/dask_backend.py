@@ -1,7 +1,8 @@
 """Backend "dask": every sweep is one pure task per shard, on the workers of a Dask cluster.
 
 Tasks depend on nothing but their shard and what they are told, so a lost worker costs its part of a
-sweep and changes no label. Nothing is pinned to a worker, and no task outlives its sweep.
+sweep and changes no label. Nothing is pinned to a worker, and no task outlives its sweep. Workers keep the
+labels and the clusters of the last sweep (see `kept`), so that they are told only what changed.
 """
 
 from __future__ import annotations
@@ -14,15 +15,20 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from coterie._memory import in_units
 from coterie._optional import require
 from coterie.backends.base import SamplerOptions
 from coterie.counts import Counts
 from coterie.distributed.chain import Engine, Labels, tree
+from coterie.distributed.kept import Desk, KeptShard, Since, Whole, swept
 from coterie.distributed.layout import cut, shard_bounds
 from coterie.distributed.local import ShardedBackend
-from coterie.distributed.merge import Delta, add
-from coterie.distributed.shard import Moves, Order, sweep_shard
+from coterie.distributed.merge import Delta, add, change_of, slim, wide
+from coterie.distributed.placing import placed
+from coterie.distributed.shard import Moves, Order
 from coterie.errors import ConnectionLost, InvalidInput, Unsupported
 
 log = logging.getLogger("coterie")
@@ -42,7 +48,10 @@ class Workers:
         self.client, self.name = client, f"coterie-{next(RUNS)}"
         self.parts = [cut(counts, first, end) for first, end in bounds]
         _check_memory(client, max(map(_bytes, self.parts)))
-        self.held: list[Any] = []  # the shards on the workers, as futures
+        self.opened: list[int] = []  # by each shard, in the last sweep
+        self.where: list[str | None] = [None for _ in self.parts]  # the worker that has each shard
+        self.told: Since | None = None  # what changed in it
+        self._lose()
 
     def sweep(
         self, labels: list[Labels], order: Order, should_stop: Callable[[], bool] | None
@@ -52,16 +61,37 @@ class Workers:
 
         for attempt in range(TRIES):
             try:
-                return self._try(labels, order, should_stop, attempt)
+                done = self._try(labels, order, should_stop, attempt)
             except (CancelledError, KilledWorker) as error:
                 _check_alive(self.client, error)
                 log.warning("A Dask worker was lost in sweep %s; it is repeated.", order.sweep)
-                self.held = []
+                self._lose()
                 time.sleep(PAUSE)
+            else:
+                self.forget()  # until `advance` says what became of this sweep
+                return done
         raise ConnectionLost(
             f"Sweep {order.sweep} lost its Dask workers {TRIES} times. Look at the logs of the workers;"
             " they may need more memory. A checkpoint, if you asked for one, holds the sweeps before."
         )
+
+    def advance(self, delta: Delta, twin: npt.NDArray[np.int64]) -> None:
+        """See `coterie.distributed.chain.Engine`: the next sweep is told only what changed."""
+        n_seeds = self.order.urn.seeds.weight.size
+        n = delta.known.size.size
+        self.told = Since(self.order.sweep, n, change_of(delta, twin, n_seeds))
+
+    def forget(self) -> None:
+        """See `coterie.distributed.chain.Engine`: the next sweep is told everything."""
+        self.told = None
+
+    def _lose(self) -> None:
+        """Begin with new copies of everything."""
+        self.held: list[Any] = []  # the shards on the workers, as futures,
+        self.desks: dict[str | None, Any] = {}  # what those of a worker share,
+        self.rules: Any = None  # and the urn and the settings
+        self.urn: Any = None  # those that `rules` has
+        self.forget()
 
     def _try(
         self,
@@ -70,16 +100,66 @@ class Workers:
         should_stop: Callable[[], bool] | None,
         attempt: int,
     ) -> tuple[list[Moves], Delta] | None:
-        name, step = f"{self.name}-sweep-{order.sweep}-try-{attempt}", itertools.count()
-        self.held = self.held or [
-            self._submit(f"{name}-hold-{shard}", unchanged, Parcel(part))
-            for shard, part in enumerate(self.parts)
-        ]
-        told = self._submit(f"{name}-told", unchanged, Parcel(order))
-        done = [
-            self._submit(f"{name}-shard-{shard}", _sweep, part, own, shard, told)
-            for shard, (part, own) in enumerate(zip(self.held, labels, strict=True))
-        ]
+        name, shards = f"{self.name}-sweep-{order.sweep}-try-{attempt}", range(len(self.parts))
+        self.where = placed(self.client.nthreads(), self.where)
+        self._hold(name, order)
+        self.order, told = order, self.told
+        missing, done = list(shards), [None for _ in shards]
+        for part in range(TRIES):
+            what = told or Whole(order.clusters)
+            tasks = self._each(f"{name}-{part}", what, None if told else labels, missing)
+            for shard, each in zip(missing, tasks, strict=True):
+                done[shard] = each
+            found = self._reports(f"{name}-{part}", done, should_stop)
+            if found is None:
+                return None
+            moves, delta = found
+            if delta is not None:
+                self.opened = [move.n_opened for move in moves]
+                return moves, wide(delta)
+            # workers that lack the last sweep get everything, and so do all if one was lost meanwhile
+            missing, told = [i for i in shards if moves[i] is None] or list(shards), None
+        raise CancelledError
+
+    def _hold(self, name: str, order: Order) -> None:
+        """Send what lasts longer than a sweep, if it is not there."""
+        for at in set(self.where) - set(self.desks):
+            key = (
+                f"{name}-desk-{len(self.desks)}"  # not one for all: Dask drops copies it can spare
+            )
+            self.desks[at] = submit(self.client, key, unchanged, Parcel(Desk()), at=at)
+        if not self.held:
+            self.held = [
+                submit(self.client, f"{name}-hold-{i}", unchanged, Parcel(KeptShard(part)), at=at)
+                for i, (part, at) in enumerate(zip(self.parts, self.where, strict=True))
+            ]
+        if self.urn is not order.urn:
+            none: Any = None
+            self.rules = self._submit(
+                f"{name}-urn", unchanged, Parcel(order._replace(clusters=none))
+            )
+            self.urn = order.urn
+
+    def _each(
+        self, name: str, what: Whole | Since, labels: list[Labels] | None, shards: list[int]
+    ) -> list[Any]:
+        """A task per shard; all are told the same, and their labels if they need them."""
+        told, sweep = self._submit(f"{name}-told", unchanged, Parcel(what)), self.order.sweep
+        firsts = (what.n if isinstance(what, Since) else 0) + np.cumsum([0, *self.opened])
+        made = []
+        for shard in shards:
+            known = self.held[shard], self.desks[self.where[shard]], self.rules, told
+            own = (None, int(firsts[shard])) if labels is None else (labels[shard], 0)
+            given = *known, shard, sweep, *own
+            key, at = f"{name}-shard-{shard}", self.where[shard]
+            made.append(submit(self.client, key, _sweep, *given, at=at))
+        return made
+
+    def _reports(
+        self, name: str, done: list[Any], should_stop: Callable[[], bool] | None
+    ) -> tuple[list[Any], Delta | None] | None:
+        """What shards did, and the sum of all; no sum if one of them lacked what it needed."""
+        step = itertools.count()
         moves = [self._submit(f"{name}-moves-{i}", _moves, each) for i, each in enumerate(done)]
         total = tree(
             [self._submit(f"{name}-delta-{i}", _delta, each) for i, each in enumerate(done)],
@@ -96,12 +176,15 @@ class Workers:
         return submit(self.client, key, function, *arguments)
 
 
-def submit(client: Any, key: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """A task with all that it needs, so that it can be repeated anywhere."""
+def submit(
+    client: Any, key: str, function: Callable[..., Any], *arguments: Any, at: str | None = None
+) -> Any:
+    """A task with all that it needs, so that it can be repeated anywhere; `at` is only a wish."""
     from dask import config
 
+    wish = {} if at is None else {"workers": [at], "allow_other_workers": True}
     with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-        return client.submit(function, *arguments, key=key, pure=False)
+        return client.submit(function, *arguments, key=key, pure=False, **wish)
 
 
 def gathered(client: Any, futures: list[Any], should_stop: Callable[[], bool] | None = None) -> Any:
@@ -151,26 +234,37 @@ class Parcel:
     def __init__(self, content: Any) -> None:
         self.content = content
 
+    def __sizeof__(self) -> int:
+        from dask.sizeof import sizeof
+
+        return int(sizeof(self.content))  # what moving it would cost
+
 
 def unchanged(parcel: Parcel) -> Parcel:
     """A task that only holds something."""
     return parcel
 
 
-def _sweep(part: Parcel, labels: Labels, shard: int, order: Parcel) -> Parcel:
-    return Parcel(sweep_shard(part.content, labels, shard, order.content))
+def _sweep(
+    part: Parcel, desk: Parcel, rules: Parcel, told: Parcel, shard: int, sweep: int,
+    labels: Labels | None, first: int,
+) -> Parcel:  # fmt: skip
+    given = part.content, desk.content, rules.content, told.content
+    return Parcel(swept(*given, shard, sweep, labels, first))
 
 
 def _moves(report: Parcel) -> Parcel:
-    return Parcel(report.content[0])
+    return Parcel(None if report.content is None else report.content.moves)
 
 
 def _delta(report: Parcel) -> Parcel:
-    return Parcel(report.content[1])
+    return Parcel(None if report.content is None else report.content.delta)
 
 
 def _add(one: Parcel, other: Parcel) -> Parcel:
-    return Parcel(add(one.content, other.content))
+    if one.content is None or other.content is None:
+        return Parcel(None)
+    return Parcel(slim(add(wide(one.content), wide(other.content))))
 
 
 def _bytes(part: Counts) -> int:

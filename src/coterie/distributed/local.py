@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+import numpy.typing as npt
+
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions
 from coterie.backends.cpu import BACKEND as CPU
 from coterie.counts import Counts
@@ -48,6 +51,12 @@ class Here:
             moves.append(moved)
             deltas.append(delta)
         return moves, tree(deltas, add)
+
+    def advance(self, delta: Delta, twin: npt.NDArray[np.int64]) -> None:
+        """Nothing is kept."""
+
+    def forget(self) -> None:
+        """Nothing is kept."""
 
 
 class ShardedBackend:

@@ -18,6 +18,11 @@ from coterie.state import from_labels
 from coterie.urns import Urn, changed
 
 Ints = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]
+NONE = np.zeros(0, np.int64)
+NO_DOCUMENTS = Counts(
+    np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), NONE, NONE, 0
+)  # fmt: skip
 AT_ONCE = 50_000  # vectors that are added up at a time
 
 
@@ -142,6 +147,35 @@ def taken(clusters: Tally, delta: Delta, twin: Ints, n_seeds: int) -> Taken:
     opened = grouped(delta.opened, n_kept + twin, total)
     every = np.concatenate([number, n_kept + twin]).astype(np.int32)
     return Taken(grouped(known, number, total) + opened, every, keep, n_new)
+
+
+class Change(NamedTuple):
+    """What a sweep changed, as shards are told it: a `Delta` in small numbers, and what became of it."""
+
+    known: Tally
+    opened: Tally
+    twin: Ints  # the number of each new cluster
+    n_seeds: int
+
+
+def change_of(delta: Delta, twin: Ints, n_seeds: int) -> Change:
+    """A change for the network."""
+    small = slim(delta)
+    return Change(small.known, small.opened, twin.astype(np.int32), n_seeds)
+
+
+def changed_clusters(clusters: Tally, change: Change) -> Taken:
+    """As `taken`, from what was told."""
+    known, opened, twin, n_seeds = change
+    return taken(clusters, Delta(_wide(known), _wide(opened), NO_DOCUMENTS, NONE), twin, n_seeds)
+
+
+def renumbered(labels: Labels, n: int, first: int, every: Labels) -> Labels:
+    """The labels of a shard after a sweep.
+
+    Those from n on are clusters that it opened; in the whole corpus the first of them is `first`.
+    """
+    return every[np.where(labels < n, labels, labels + (first - n))]
 
 
 def grouped(tallied: Tally, number: npt.NDArray[np.integer], n: int) -> Tally:

@@ -16,9 +16,11 @@ from scipy import sparse
 from coterie import _rng
 from coterie.backends.base import SamplerOptions
 from coterie.backends.cpu import BACKEND
-from coterie.counts import Counts, subset
+from coterie.counts import INT32_MAX, Counts, subset
+from coterie.distributed.laying import laid_out
 from coterie.distributed.merge import Delta, Tally, tally
-from coterie.state import Assignment, from_assignment, no_flags
+from coterie.kernels import layout
+from coterie.state import Assignment, State
 from coterie.urns import NO_CAP, Urn, changed, is_located
 
 KEYS = 2**64
@@ -54,47 +56,80 @@ def sweep_shard(
     n = order.clusters.size.size
     if not is_located(counts, order.urn):
         counts = counts._replace(vectors=np.zeros((0, 0), np.float32))
-    whole = order.clusters
-    own = whole if order.n_shards == 1 else tally(counts, labels, n)
-    elsewhere = whole - own
-    is_seed = (elsewhere.size > 0) | (np.arange(n) < order.urn.seeds.weight.size)
+    own = np.bincount(labels, counts.weight, n).astype(np.int64)
+    elsewhere = order.clusters.size - own
+    is_seed = (elsewhere > 0) | (np.arange(n) < order.urn.seeds.weight.size)
     slots = np.concatenate([np.flatnonzero(is_seed), np.flatnonzero(~is_seed)])  # -> cluster
     slot_of = np.empty(n, np.int32)
     slot_of[slots] = np.arange(n, dtype=np.int32)
-    n_seeds = int(is_seed.sum())
-    urn = _surrounded(order, elsewhere, slots[:n_seeds], shard)
-    none, flag = np.zeros(n, np.int64), no_flags(counts, urn)
-    state = from_assignment(counts, urn, Assignment(slot_of[labels], none, none, flag, slots, n))
-    state.sums[:n_seeds] += elsewhere.sums[slots[:n_seeds]]
+    urn = _surrounded(order, counts, elsewhere[slots[: int(is_seed.sum())]], shard)
+    state = _laid(order, counts, slot_of[labels], own, slots)
     chain = BACKEND.chain(counts, urn, state, order.options)
     stats = chain.sweep(_rng.key_from_seed(order.key + KEYS * (1 + shard)), order.sweep)
     assert stats is not None  # nobody asked it to stop
     return _report(counts, labels, _clusters_of(chain.assignment(), n), n, stats.moved)
 
 
-def _surrounded(order: Order, elsewhere: Tally, seeds: npt.NDArray[np.int64], shard: int) -> Urn:
-    """The urn of a shard: clusters that others hold, too, are seeds with what they hold elsewhere."""
-    urn, n_own, n = order.urn, order.urn.seeds.weight.size, elsewhere.size.size
-    held = elsewhere.held[seeds] * urn.words.one
-    prior = np.full(seeds.size, urn.sizes.prior)
-    if n_own:
-        prior[:n_own] = urn.seeds.weight
-        held = held + seed_words(urn, seeds.size)
-    held = held.tocsr()
-    held.eliminate_zeros()
-    held.sort_indices()
+def _surrounded(order: Order, counts: Counts, elsewhere: npt.NDArray[np.int64], shard: int) -> Urn:
+    """The urn of a shard: clusters that others hold, too, are seeds that weigh what they have there.
+
+    The words of all seeds lie with the first of them. A state would count them, but this one is laid
+    out from the clusters; what else is asked of them, bounds that hold for every state, needs only sums.
+    """
+    urn, n = order.urn, order.clusters.size.size
+    prior = np.full(elsewhere.size, urn.sizes.prior)
+    prior[: urn.seeds.weight.size] = urn.seeds.weight
     cap = urn.sizes.cap
     if cap < NO_CAP:  # what may be opened in all is shared out, so that the cap holds
         room = cap - n
         cap = n + room // order.n_shards + (shard < room % order.n_shards)
+    word, amount = _words_elsewhere(order, counts)
+    ptr = np.full(elsewhere.size + 1, word.size, np.int64)
+    ptr[0] = 0
     return changed(
         urn,
         cap=cap,
-        seed_weight=elsewhere.size[seeds] + prior,
-        seed_ptr=held.indptr.astype(np.int64),
-        seed_word=held.indices.astype(np.int32),
-        seed_count=held.data.astype(np.int32),
+        seed_weight=elsewhere + prior,
+        seed_ptr=ptr,
+        seed_word=word,
+        seed_count=amount,
     )
+
+
+def _words_elsewhere(
+    order: Order, counts: Counts
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Words that other shards and the urn's own seeds hold, and how often, in units: at least so often."""
+    urn, own = order.urn, np.zeros(counts.n_words)
+    layout.word_totals(counts, own)
+    every = np.asarray(order.clusters.held.sum(axis=0)).ravel()
+    held = (every - own.astype(np.int64)) * urn.words.one
+    held += np.bincount(urn.seeds.word, urn.seeds.tally, held.size).astype(np.int64)
+    word = np.flatnonzero(held)
+    times = -(-held[word] // INT32_MAX)  # more than a number of 32 bits are several
+    amount = np.minimum(held[word], INT32_MAX).astype(np.int32)
+    return np.repeat(word, times).astype(np.int32), np.repeat(amount, times)
+
+
+def _laid(
+    order: Order,
+    counts: Counts,
+    labels: npt.NDArray[np.int32],
+    own: npt.NDArray[np.int64],
+    slots: npt.NDArray[np.int64],
+) -> State:
+    """The state of a shard: words and vectors of all documents, sizes and labels of its own.
+
+    It is laid out from the counts of the clusters, so what it costs does not grow with the documents.
+    """
+    whole, n = order.clusters, slots.size
+    moved = bool((slots != np.arange(n)).any())
+    state = laid_out(order.urn, whole.held[slots] if moved else whole.held, counts)
+    sums = np.zeros((state.size.size, whole.sums.shape[1]))
+    sums[:n] = whole.sums[slots]
+    state.size[:n] = own[slots]
+    state.id[:n] = slots
+    return state._replace(z=labels, sums=sums)
 
 
 def seed_words(urn: Urn, n: int) -> Any:

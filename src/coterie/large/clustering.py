@@ -164,7 +164,8 @@ def cluster_large(
         Stop the passes over the sample, and those over all texts, after so many seconds each.
     checkpoint : path
         A file to save the passes over all texts to. If it is already there, they continue from it, after
-        the texts were read and the sample was clustered again. Not for Dask DataFrames.
+        the texts were read and the sample was clustered again. For a Dask DataFrame, it holds the labels
+        of all partitions, which are brought here for it; any number of workers can go on from it.
     callbacks : list of callables
         Called after every sweep over all texts.
     on_stage : callable

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from coterie import _rng, counts
 from coterie._disk import Claim, check_free
-from coterie._sentence import counted, parameter
+from coterie._sentence import counted
 from coterie.clustering import Clustering, added_columns
 from coterie.counts import Corpus
 from coterie.distributed.dask_backend import Parcel, current_client, gathered
@@ -91,11 +91,6 @@ def cluster_dask(what: Asked) -> Clustering:
 
 def fit_dask(what: Asked, parts: Partitions) -> OnWorkers:
     """Cluster partitions, which stay on the workers."""
-    if what.checkpoint is not None:
-        raise InvalidInput(
-            parameter("checkpoint")
-            + " does not work on Dask workers, which keep the labels. Leave it out."
-        )
     began = time.perf_counter()
     what.enter("words")
     vectorizer, notes = parts.vocabulary(what.words)
