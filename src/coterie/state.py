@@ -105,8 +105,7 @@ def from_labels(
     """
     n_seeds = urn.seeds.weight.size
     width = slots_wide(max(int(labels.max(initial=-1)) + 1, n_seeds), urn.sizes.cap)
-    room = _room(counts, urn) + (0 if spare is None else spare)
-    post_ptr = np.append(0, np.cumsum(room))
+    post_ptr = np.append(0, np.cumsum(_room(counts, urn) + (0 if spare is None else spare)))
     state = _sized(
         z=labels.astype(np.int32, copy=True),
         post_ptr=post_ptr,
