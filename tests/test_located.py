@@ -176,7 +176,7 @@ def test_documents_are_tied_if_words_and_vectors_are_the_same() -> None:
     vectors[1], vectors[2] = vectors[0], vectors[0]
     vectors[2, 3] += 2.0**-14
     assert from_ids(ptr, ids.copy(), 2, "a test", tie=True).counts.weight.tolist() == [4]
-    tied = from_ids(ptr, ids.copy(), 2, "a test", tie=True, vectors=vectors)
+    tied = from_ids(ptr, ids.copy(), 2, "a test", tie=True, vectors=vectors.copy())
     assert tied.counts.weight.tolist() == [2, 1, 1]
     assert tied.doc_of_row.tolist() == [0, 0, 1, 2]
     np.testing.assert_array_equal(tied.counts.vectors, vectors[[0, 2, 3]])

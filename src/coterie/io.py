@@ -16,6 +16,7 @@ import hashlib
 import io as text_io
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -123,6 +124,7 @@ def _write(folder: Path, saved: Saved) -> None:
         files[DOCUMENTS] = saved.documents
     for name, content in files.items():
         (folder / name).write_bytes(content)
+    shutil.copymode(folder / TRACE, folder / ARRAYS)  # safetensors lets nobody else read its file
     config = {
         "schema": SCHEMA,
         "version": __version__,
