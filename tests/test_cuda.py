@@ -14,11 +14,13 @@ from tiny import from_bags, promoted, random_corpus, random_labels, seeded
 import coterie
 from coterie import GSDMM, sampler, state, urns
 from coterie.backends import SamplerOptions, cuda, get_backend
+from coterie.backends._blocked import BlockedChain
 from coterie.backends.cpu import BACKEND
 from coterie.backends.cuda import _device, _fast, _plan
 from coterie.backends.cuda._chain import CudaChain
 from coterie.counts import Counts
 from coterie.errors import Unsupported
+from coterie.sample_start import uncounted
 from coterie.sampler import Plan
 from coterie.start import first_assignment
 from coterie.urns import Urn
@@ -393,3 +395,12 @@ def test_the_kernels_compile(tmp_path: Path) -> None:
     )
     program = nvrtc.createProgram(source, "all.cu", [], [])
     nvrtc.compileProgram(program, ["-std=c++17", "--gpu-architecture=compute_80"])
+
+
+def test_documents_that_are_not_placed_yet_are_placed_on_the_cpu() -> None:
+    """Kernels of the GPU read the counts of a document's own cluster."""
+    counts = random_corpus(30, 40, 6, 3)
+    urn = urns.finite(5, 0.1, urns.per_word(0.1, 40))
+    start = uncounted(counts, urn, np.where(np.arange(30) < 9, 0, -1).astype(np.int32), 1)
+    chain = get_backend("cuda").open(counts, urn, start, SamplerOptions("blocked"))
+    assert isinstance(chain, BlockedChain)

@@ -203,3 +203,24 @@ def test_vectors_of_a_corpus_are_those_of_its_documents(monkeypatch: pytest.Monk
     assert corpus.doc_of_row.tolist() == [-1, 0, 0, 1, -1, 2, 1, 3]
     np.testing.assert_array_equal(corpus.counts.vectors, expected)
     assert corpus.counts.vectors.flags.c_contiguous
+
+
+def test_progress_cannot_stop_the_passes_over_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a callback of progress returns means nothing; True of other callbacks stops a run."""
+    monkeypatch.setattr(sample_start, "LARGE", 100)
+    monkeypatch.setattr(grouping, "SAMPLED", 300)
+    texts, told = [" ".join(words) for words in TEXTS], []
+
+    def progress(*what: Any) -> bool:
+        told.append(what)
+        return True
+
+    cluster(texts, embedder=None, levels=False, on_progress=progress)
+    assert len(told) > 5
+
+
+def test_labels_to_start_from_are_no_sample() -> None:
+    texts = [" ".join(words) for words in TEXTS[:300]]
+    for n_sweeps in (3, 15):
+        model = GSDMM(5, init=np.arange(300) % 3, n_sweeps=n_sweeps, random_state=1)
+        assert cluster(texts, model=model).n_clusters > 1

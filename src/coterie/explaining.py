@@ -56,7 +56,7 @@ def about_convergence(run: Run, task: fitting.Task, n_sweeps: int) -> list[str]:
 
     After a start from a sample, there are too few sweeps over all texts to tell.
     """
-    if run.converged or run.stop.kind != "sweeps" or task.plan.init == "sample":
+    if run.converged or run.stop.kind != "sweeps" or task.plan.from_sample:
         return []
     passes = counted(len(run.trace), "pass", "passes")
     return [
@@ -111,7 +111,7 @@ def settings_of(
 
 
 def _of_sample(task: fitting.Task) -> str:
-    return "; before them, others over a sample" if task.plan.init == "sample" else ""
+    return "; before them, others over a sample" if task.plan.from_sample else ""
 
 
 def _about_kappa(run: Run, source: Embedder | None) -> list[Setting]:

@@ -393,7 +393,7 @@ def _task(
         return task
     steps = [*task.plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
     plan = task.plan._replace(steps=steps)
-    if plan.init == "sample":
+    if plan.from_sample:
         plan = _of_sample(plan)
     if seeds is not None and plan.init == "random":
         plan = plan._replace(init="anchored")

@@ -1,4 +1,4 @@
-"""A start for large corpora: fit a sample, then place the other documents, each given those before it.
+"""A start for large corpora: fit a sample, then place the others, each given those placed before.
 
 The first sweeps after a random start are the slowest, because every cluster holds a bit of everything.
 On a sample they cost a tenth or less. In: corpus, urn, key and a way to fit the sample. Out: an
@@ -58,8 +58,9 @@ def sample_start(
     options: SamplerOptions,
     most: int,
 ) -> Started:
-    """Fit a sample with `fit`, then draw every document once, given the sample and those before it.
+    """Fit a sample with `fit`, then draw every document once, given the sample and those placed before.
 
+    In blocks, these are the documents of earlier blocks.
     `most`: documents in the sample. No word promotes others before the first sweep, as in all starts.
     """
     quiet = changed(urn, promotion=0)

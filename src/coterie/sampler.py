@@ -44,9 +44,12 @@ class Plan(NamedTuple):
     checkpoint_every: int = 1
     steps: Sequence[Step] = ()  # between sweeps, in this order
     sampling: Sampling = Sampling()  # init="sample"
-    on_sample: Callable[[int, int], Any] | None = (
-        None  # called with the sweep of the sample, and the most
-    )
+    on_sample: Callable[[int, int], Any] | None = None  # called with a sweep of it, and the most
+
+    @property
+    def from_sample(self) -> bool:
+        """Whether a sample is fitted first."""
+        return isinstance(self.init, str) and self.init == "sample"
 
 
 class Event(NamedTuple):
@@ -151,16 +154,18 @@ def _sample(
 
 def _start(counts: Counts, urn: Urn, plan: Plan, key: int, backend: Backend) -> Started:
     """The first assignment, and what was learned on the way to it."""
-    if not (isinstance(plan.init, str) and plan.init == "sample"):
+    if not plan.from_sample:
         return Started(first_assignment(counts, urn, plan.init, key, backend))
+
+    def say(event: Event) -> None:  # returns nothing: True would stop the sweeps
+        if plan.on_sample is not None:
+            plan.on_sample(event.record.sweep, event.n_sweeps)
 
     def fit(some: Counts, thin: Urn, init: Init, inner: int) -> Started:
         steps = [step for step in plan.steps if step.learns]
         how = DEFAULT._replace(sampler="auto")
-        told = plan.on_sample
-        says = [] if told is None else [lambda event: told(event.record.sweep, event.n_sweeps)]
         small = Plan(
-            plan.sampling.sweeps, init, inner, how, plan.tol, plan.max_time, says, steps=steps
+            plan.sampling.sweeps, init, inner, how, plan.tol, plan.max_time, [say], steps=steps
         )
         done = run(some, thin, small, backend)
         if done.stop.kind == "interrupted":

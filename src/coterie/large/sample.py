@@ -53,9 +53,9 @@ class Sample:
         fit = int(np.searchsorted(np.cumsum(self._size[order]), MOST_CHARACTERS, side="right"))
         n_rows = min(self.n_rows, max(fit, FEWEST))
         if self._drawn.size > n_rows:
+            self._below = float(self._drawn[order[n_rows]])  # a smaller number may still come in
             kept = np.sort(order[:n_rows])
             frame = some_rows(frame, self.columns, kept)
             self._drawn, self.rows = self._drawn[kept], self.rows[kept]
             self._size = self._size[kept]
-            self._below = float(self._drawn.max())
         self._parts = [frame]

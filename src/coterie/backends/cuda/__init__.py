@@ -38,7 +38,9 @@ class CudaBackend:
         self, counts: Counts, urn: Urn, assignment: Assignment, options: SamplerOptions = DEFAULT
     ) -> Chain:
         """A chain that samples on from this assignment."""
-        if options.sampler == "gibbs":  # the start that draws documents one by one
+        if (
+            options.sampler == "gibbs" or (assignment.labels < 0).any()
+        ):  # a start that places documents
             return cpu.BACKEND.open(counts, urn, assignment, options)
         if options.sampler == "uncollapsed":
             from coterie.backends.cuda._uncollapsed import CudaUncollapsed
