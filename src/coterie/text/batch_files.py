@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from coterie import _system
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
 from coterie.text import writing
@@ -48,6 +49,7 @@ class TableFile:
         self.path, self.kind = path, WRITTEN[kind]
         self.n_rows = 0
         self._parts: list[Path] = []
+        self._largest = 1  # rows of a part
 
     def __enter__(self) -> TableFile:
         if self.kind != "parquet":
@@ -59,6 +61,7 @@ class TableFile:
         if self.kind == "parquet":
             part = self.path.with_name(f"{self.path.name}.part-{len(self._parts):06d}")
             self._parts.append(part)
+            self._largest = max(self._largest, len(rows))
             part.write_bytes(writing.table_bytes(rows, added, "parquet"))
         else:
             dialect = rows.dialect
@@ -84,8 +87,11 @@ class TableFile:
     def _join(self) -> None:
         import polars as pl
 
+        _system.release_memory()
         try:
-            pl.scan_parquet(self._parts, glob=False).sink_parquet(self.path, row_group_size=GROUP)
+            # no larger than a part, which is small where texts are long
+            group = min(GROUP, self._largest)
+            pl.scan_parquet(self._parts, glob=False).sink_parquet(self.path, row_group_size=group)
         except pl.exceptions.PolarsError as error:
             reason = " ".join(str(error).split())[:200]
             raise InvalidInput(
