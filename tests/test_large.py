@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -247,25 +249,11 @@ def test_what_is_refused(
     assert not list(tmp_path.iterdir())
 
 
-LINKS = pytest.mark.skipif(sys.platform == "win32", reason="Windows asks for rights to make links")
-
-
 @pytest.mark.parametrize(
-    "out",
-    [
-        "a.csv",
-        "./a.csv",
-        *(pytest.param(name, marks=LINKS) for name in ("hard.csv", "soft.csv", "linked/a.csv")),
-        "b.csv",
-    ],
+    "out", ["a.csv", "./a.csv", "hard.csv", "soft.csv", "linked/a.csv", "b.csv"]
 )
 @pytest.mark.parametrize(
-    "data",
-    [
-        "?.csv",
-        pytest.param([Path("b.csv"), Path("soft.csv")], marks=LINKS),
-        ["b.csv", "a.csv"],
-    ],
+    "data", ["?.csv", [Path("b.csv"), Path("soft.csv")], ["b.csv", "a.csv"]], ids=str
 )
 def test_no_input_is_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: Any, out: str
@@ -274,10 +262,13 @@ def test_no_input_is_overwritten(
     monkeypatch.chdir(tmp_path)
     for name in ("a.csv", "b.csv"):
         Path(name).write_text("text\n" + "\n".join(TEXTS[:20]))
-    if sys.platform != "win32":
-        os.link("a.csv", "hard.csv")
+    os.link("a.csv", "hard.csv")
+    with suppress(OSError):
         os.symlink("a.csv", "soft.csv")
         os.symlink(".", "linked")
+    inputs = [] if isinstance(data, str) else data
+    if not all(os.path.exists(name) for name in (out, *inputs)):
+        pytest.skip("no right to make symbolic links here")
     before = len(list(tmp_path.iterdir()))
     with pytest.raises(InvalidInput, match="is the input file"):
         cluster_large(data, out, text="text")
@@ -437,11 +428,15 @@ print(kept - before, resident() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is kept back or released")
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "malloc_trim"),
+    reason="this C library keeps nothing that could be released",
+)
 def test_freed_memory_goes_back_to_the_system() -> None:
     done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, check=True)
     kept, left = map(int, done.stdout.split())
     assert left <= kept
+    assert kept > 100e6  # else there is nothing to release
     assert left < 20e6
 
 

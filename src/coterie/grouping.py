@@ -391,10 +391,12 @@ def _task(
     task: fitting.Task = estimator._task(corpus, words, "texts", seeds)
     if not is_default:
         return task
-    steps = [*task.plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
-    plan = task.plan._replace(steps=steps)
+    plan = task.plan
     if plan.from_sample:
         plan = _of_sample(plan)
+    else:
+        steps = [*plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
+        plan = plan._replace(steps=steps)
     if seeds is not None and plan.init == "random":
         plan = plan._replace(init="anchored")
     return task._replace(plan=plan)
@@ -405,5 +407,5 @@ def _of_sample(plan: Plan) -> Plan:
     return plan._replace(
         n_sweeps=max(1, plan.n_sweeps // FEWER),
         sampling=Sampling(plan.n_sweeps, SAMPLED),
-        steps=[*(step for step in plan.steps if step.learns), MergeClusters(MERGE_ALL_AFTER)],
+        steps=[*plan.steps, MergeClusters(MERGE_ALL_AFTER)],
     )

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from coterie import embedders
 from coterie._sentence import parameter
-from coterie.counts import Counts
+from coterie.counts import AT_ONCE, Counts
 from coterie.errors import InvalidInput, concerning
 from coterie.kernels import fixed
 from coterie.state import Assignment
@@ -25,7 +25,6 @@ from coterie.urns import Urn, located
 
 START_KAPPA = 16.0  # until it is calibrated
 MAX_KAPPA = 50.0  # where few, well separated texts would take any value
-AT_ONCE = 65_536  # vectors in double precision
 SAMPLE = 3000  # documents that kappa is calibrated on
 SWEEPS = (3, 6, 9, 12)  # after which it is
 

@@ -13,7 +13,7 @@ from coterie.backends.base import SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.distributed.laying import as_documents
 from coterie.distributed.layout import shard_bounds, tally_parts
-from coterie.distributed.merge import Delta, taken, twins
+from coterie.distributed.merge import Delta, in_corpus, taken, twins
 from coterie.distributed.shard import Moves, Order
 from coterie.state import Assignment, from_labels
 from coterie.urns import Urn, is_located
@@ -84,8 +84,7 @@ class ShardedChain:
         moves, delta = done
         first = n
         for (begin, _), move in zip(self.bounds, moves, strict=True):
-            label = np.where(move.labels < n, move.labels, move.labels + (first - n))
-            self.labels[begin + move.documents] = label
+            self.labels[begin + move.documents] = in_corpus(move.labels, n, first)
             first += move.n_opened
         alone = sum(move.n_opened > 0 for move in moves) < 2
         twin = np.arange(first - n) if alone else twins(self.urn, delta)

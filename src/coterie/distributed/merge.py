@@ -170,12 +170,17 @@ def changed_clusters(clusters: Tally, change: Change) -> Taken:
     return taken(clusters, Delta(_wide(known), _wide(opened), NO_DOCUMENTS, NONE), twin, n_seeds)
 
 
-def renumbered(labels: Labels, n: int, first: int, every: Labels) -> Labels:
-    """The labels of a shard after a sweep.
+def in_corpus(labels: Labels, n: int, first: int) -> Labels:
+    """The labels of a shard in the whole corpus.
 
-    Those from n on are clusters that it opened; in the whole corpus the first of them is `first`.
+    Those from n on are clusters that the shard opened; the first of them is `first` there.
     """
-    return every[np.where(labels < n, labels, labels + (first - n))]
+    return np.where(labels < n, labels, labels + (first - n))
+
+
+def renumbered(labels: Labels, n: int, first: int, every: Labels) -> Labels:
+    """The labels of a shard after a sweep: see `in_corpus`, and `Taken` about `every`."""
+    return every[in_corpus(labels, n, first)]
 
 
 def grouped(tallied: Tally, number: npt.NDArray[np.integer], n: int) -> Tally:
