@@ -132,7 +132,7 @@ def test_placing_starts_from_the_clusters_of_the_sample() -> None:
 
 def test_subset_keeps_words_weights_and_vectors() -> None:
     matrix = np.array([[1, 0, 2], [0, 3, 0], [4, 0, 0]])
-    given = np.arange(6, dtype=np.float32).reshape(3, 2)
+    given = np.arange(6, dtype=np.int16).reshape(3, 2)
     counts = from_matrix(matrix, "test", sample_weight=[1, 2, 3], vectors=given).counts
     some = subset(counts, np.array([0, 2]))
     assert some.word.tolist() == [0, 2, 0]
@@ -196,7 +196,7 @@ def test_vectors_of_a_corpus_are_those_of_its_documents(monkeypatch: pytest.Monk
     """They are moved where they are: empty rows and copies of documents have none."""
     monkeypatch.setattr(counts_room, "AT_ONCE", 2)
     matrix = np.array([[0, 0], [1, 0], [1, 0], [0, 2], [0, 0], [3, 1], [0, 2], [1, 1]])
-    given = np.arange(16, dtype=np.float32).reshape(8, 2)
+    given = np.arange(16, dtype=np.int16).reshape(8, 2)
     given[2], given[6] = given[1], given[3]
     expected = given[[1, 3, 5, 7]].copy()
     corpus = from_matrix(matrix, "test", tie=True, vectors=given)

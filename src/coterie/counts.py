@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie._arrays import plain, plain_matrix
+from coterie._arrays import Steps, plain, plain_matrix
 from coterie._sentence import counted, parameter
 from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
@@ -21,6 +21,7 @@ from coterie.kernels import tally
 
 INT32_MAX = 2**31 - 1
 AT_ONCE = 65_536  # rows of vectors that are moved together
+NO_VECTORS: Steps = np.zeros((0, 0), np.int16)
 
 
 class Counts(NamedTuple):
@@ -32,9 +33,7 @@ class Counts(NamedTuple):
     length: npt.NDArray[np.int64]  # (documents,) N_d, words of one copy
     weight: npt.NDArray[np.int64]  # (documents,) copies tied together
     n_words: int  # V
-    vectors: npt.NDArray[np.float32] = np.zeros(
-        (0, 0), np.float32
-    )  # (documents, dimensions), or none
+    vectors: Steps = NO_VECTORS  # (documents, dimensions), whole numbers of STEP, or none
 
     @property
     def n_docs(self) -> int:
@@ -74,7 +73,7 @@ def from_matrix(
     owner: str,
     sample_weight: npt.ArrayLike | None = None,
     tie: bool = False,
-    vectors: npt.NDArray[np.float32] | None = None,
+    vectors: Steps | None = None,
 ) -> Corpus:
     """Make a corpus from a sparse matrix or 2-D array of word counts, and check it.
 
@@ -105,7 +104,7 @@ def from_ids(
     owner: str,
     sample_weight: npt.ArrayLike | None = None,
     tie: bool = False,
-    vectors: npt.NDArray[np.float32] | None = None,
+    vectors: Steps | None = None,
 ) -> Corpus:
     """Make a corpus from token ids, document after document; negative ids are unknown words.
 
@@ -127,7 +126,7 @@ def _corpus(
     owner: str,
     sample_weight: npt.ArrayLike | None,
     tie: bool,
-    vectors: npt.NDArray[np.float32] | None,
+    vectors: Steps | None,
 ) -> Corpus:
     n_rows = ptr.size - 1
     weight = _weights(sample_weight, n_rows, owner)
@@ -151,7 +150,7 @@ def _corpus(
     return Corpus(counts, doc_of_row)
 
 
-def _kept(vectors: npt.NDArray[np.float32], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+def _kept(vectors: Steps, rows: npt.NDArray[np.int64]) -> Steps:
     """These rows (ascending), moved to the front where they are: a copy might not fit into memory."""
     if rows.size < len(vectors):
         for first in range(0, rows.size, AT_ONCE):
@@ -263,7 +262,7 @@ def _groups(
     word: npt.NDArray[np.int32],
     amount: npt.NDArray[np.int32],
     rows: npt.NDArray[np.int64],
-    vectors: npt.NDArray[np.float32] | None,
+    vectors: Steps | None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Identical documents among rows: (first of each group, in order; group of each row).
 
@@ -273,7 +272,7 @@ def _groups(
     tally.fingerprints(ptr, word, amount, prints[0], prints[1])
     if vectors is not None:
         factors = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]) | np.uint64(1)
-        tally.vector_prints(vectors.view(np.uint32), factors.reshape(2, -1), prints[0], prints[1])
+        tally.vector_prints(vectors.view(np.uint16), factors.reshape(2, -1), prints[0], prints[1])
     pairs = np.ascontiguousarray(prints[:, rows].T).view([("", np.uint64)] * 2).ravel()
     _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
     by_first = np.argsort(first, kind="stable")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from coterie import embedders
+from coterie._arrays import Steps, numbers
 from coterie._sentence import parameter
 from coterie.counts import AT_ONCE, Counts
 from coterie.errors import InvalidInput, concerning
@@ -30,8 +31,6 @@ SWEEPS = (3, 6, 9, 12)  # after which it is
 
 INSTALLED = ("auto", "wordllama")  # embedders that every installation has
 
-Vectors = npt.NDArray[np.float32]
-
 
 @dataclass
 class Embedding:
@@ -44,19 +43,19 @@ class Embedding:
     @classmethod
     def of_texts(
         cls, embedder: embedders.Embedder, texts: Sequence[str], progress: Any = None
-    ) -> tuple[Embedding, Vectors]:
+    ) -> tuple[Embedding, Steps]:
         """Embed the texts to fit."""
         raw = embedder.embed(texts, progress)
-        vectors, mean = embedders.prepare(raw, n_rows=len(texts), overwrite=True)
+        vectors, mean = embedders.prepare(raw, n_rows=len(texts))
         return cls(mean, embedders.identity(embedder), embedder), vectors
 
     @classmethod
-    def of_array(cls, given: Any, n_rows: int) -> tuple[Embedding, Vectors]:
+    def of_array(cls, given: Any, n_rows: int) -> tuple[Embedding, Steps]:
         """Take vectors as they are given, one row per document."""
         vectors, mean = embedders.prepare(given, n_rows=n_rows)
         return cls(mean, None), vectors
 
-    def again(self, texts: Sequence[str] | None, given: Any, n_rows: int, owner: str) -> Vectors:
+    def again(self, texts: Sequence[str] | None, given: Any, n_rows: int, owner: str) -> Steps:
         """The vectors of new documents: those given, or what the same embedder says of the texts."""
         with concerning("embeddings"):
             if given is not None:
@@ -71,7 +70,7 @@ class Embedding:
             with concerning("embedder"):
                 self.embedder = embedders.reopen(self.identity)
         raw = self.embedder.embed(texts)
-        return embedders.prepare(raw, self.mean, n_rows=n_rows, overwrite=True)[0]
+        return embedders.prepare(raw, self.mean, n_rows=n_rows)[0]
 
 
 def restored(mean: npt.NDArray[np.float64] | None, identity: Any) -> Embedding | None:
@@ -148,12 +147,11 @@ def _gains(
         some = slice(first, first + AT_ONCE)
         held = counts.weight[some].astype(np.float64)
         members = sparse.csc_matrix((held, own[some], np.arange(held.size + 1)), (n, held.size))
-        sums += members @ counts.vectors[some].astype(np.float64)
+        sums += members @ numbers(counts.vectors[some])
     gain = np.zeros((sample.size, n))
     centre, norm = np.ascontiguousarray(sums.T, np.float32), (sums**2).sum(axis=1)
-    fixed.location(
-        counts.vectors, 1.0, rho, centre, norm, sample, own, gain, np.empty(n, np.float32)
-    )
+    dots, rows = fixed.room_for_products(n, sums.shape[1])
+    fixed.location(counts.vectors, 1.0, rho, centre, norm, sample, own[sample], gain, dots, rows)
     return gain
 
 

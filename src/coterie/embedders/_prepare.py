@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._arrays import STEP, plain
+from coterie._arrays import STEP, Steps, plain
 from coterie._sentence import Sentence, parameter
 from coterie.embedders._base import Vectors
 from coterie.errors import InvalidInput
@@ -28,9 +28,8 @@ def prepare(
     mean: npt.NDArray[np.float64] | None = None,
     *,
     n_rows: int | None = None,
-    overwrite: bool = False,
-) -> tuple[Vectors, npt.NDArray[np.float64]]:
-    """Vectors of length 1 without the corpus mean, and that mean.
+) -> tuple[Steps, npt.NDArray[np.float64]]:
+    """Vectors of length 1 without the corpus mean, as whole numbers of 2**-14, and that mean.
 
     Parameters
     ----------
@@ -39,20 +38,18 @@ def prepare(
     mean : the mean of the corpus that a model was fitted on; None for that of these rows (without
         those that are zero), which does not depend on their order
     n_rows : how many documents there are, to be checked
-    overwrite : whether the result may be written into `raw`, if that is float32
 
     Examples
     --------
     >>> vectors, mean = prepare([[3.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
     >>> vectors, mean
-    (array([[ 1.,  0.],
-           [-1.,  0.],
-           [ 0.,  0.]], dtype=float32), array([2., 1.]))
+    (array([[ 16384,      0],
+           [-16384,      0],
+           [     0,      0]], dtype=int16), array([2., 1.]))
     """
     rows = check_vectors(raw, n_rows)
     mean = _mean(rows) if mean is None else _checked_mean(mean, rows.shape[1])
-    fit = overwrite and isinstance(raw, np.ndarray) and rows.flags.writeable
-    vectors = rows if fit else np.empty_like(rows)
+    vectors = np.empty(rows.shape, np.int16)
     for part in _parts(len(rows)):
         block = rows[part].astype(np.float64)
         length = _lengths(block)
@@ -61,10 +58,7 @@ def prepare(
         means = (length > 0) & (centred > _SAME * length)
         factor = np.divide(1 / STEP, centred, out=np.zeros_like(centred), where=means)
         block *= factor[:, None]
-        np.rint(block, out=block)
-        block *= STEP
-        block += 0.0  # no negative zeros
-        vectors[part] = block
+        vectors[part] = np.rint(block, out=block)
     return vectors, mean
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from coterie import _arrays, counts, embedders, locating
-from coterie._arrays import plain
+from coterie._arrays import Steps, plain
 from coterie._sentence import parameter
 from coterie._sparse import as_csr
 from coterie.counts import Corpus
@@ -85,7 +85,7 @@ def learn(
     owner: str,
     sample_weight: npt.ArrayLike | None,
     tie: bool,
-    vectors: npt.NDArray[np.float32] | None = None,
+    vectors: Steps | None = None,
 ) -> tuple[Corpus, list[str] | None]:
     """A corpus to fit, and its vocabulary if it is known."""
     words: list[str] | None = None
@@ -105,7 +105,7 @@ def learn(
 
 def embed(
     estimator: Any, kind: str, X: Any, given: Any
-) -> tuple[locating.Embedding | None, npt.NDArray[np.float32] | None]:
+) -> tuple[locating.Embedding | None, Steps | None]:
     """How the documents to fit get vectors, and these: given, from the texts, or none."""
     if given is not None:
         with concerning("embeddings"):
