@@ -163,11 +163,8 @@ def check_totals(counts: Counts, owner: str) -> None:
     """Raise an error if counts would overflow: the state stores word counts per cluster as int32."""
     if counts.word.size == 0:
         return
-    if counts.weight.max(initial=1) > 1:
-        amounts = counts.tally * np.repeat(counts.weight, np.diff(counts.ptr)).astype(np.float64)
-        totals = np.bincount(counts.word, amounts)
-    else:
-        totals = np.bincount(counts.word, counts.tally)
+    totals = np.zeros(counts.n_words)
+    tally.totals(counts.ptr, counts.word, counts.tally, counts.weight, totals)
     if totals.max() > INT32_MAX:
         w = int(totals.argmax())
         raise InvalidInput(
@@ -270,15 +267,24 @@ def _groups(
     """
     prints = np.empty((2, ptr.size - 1), np.uint64)
     tally.fingerprints(ptr, word, amount, prints[0], prints[1])
-    if vectors is not None:
-        factors = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]) | np.uint64(1)
-        tally.vector_prints(vectors.view(np.uint16), factors.reshape(2, -1), prints[0], prints[1])
-    pairs = np.ascontiguousarray(prints[:, rows].T).view([("", np.uint64)] * 2).ravel()
-    _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-    by_first = np.argsort(first, kind="stable")
-    rank = np.empty_like(by_first)
-    rank[by_first] = np.arange(by_first.size)
-    return first[by_first], rank[group.ravel()]
+    first, group = _same_prints(prints, rows)
+    if vectors is None or first.size == rows.size:
+        return first, group
+    several = rows[np.bincount(group)[group] > 1]  # others are unlike any document in their words
+    factors = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]) | np.uint64(1)
+    bits = vectors.view(np.uint16)
+    tally.vector_prints(several, bits, factors.reshape(2, -1), prints[0], prints[1])
+    return _same_prints(prints, rows)
+
+
+def _same_prints(
+    prints: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows with the same pair of numbers: (first of each group, in order; group of each row)."""
+    first, group = np.empty((2, rows.size), np.int64)
+    slot = np.full(1 << (2 * rows.size + 1).bit_length(), -1, np.int32)
+    n = tally.group(rows, prints[0], prints[1], slot, first, group)
+    return first[:n].copy(), group
 
 
 def subset(counts: Counts, rows: npt.NDArray[np.int64]) -> Counts:
