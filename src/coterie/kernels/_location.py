@@ -64,7 +64,9 @@ def weigh_location(counts, urn, state, fixed, derived, scratch, d, width):
 
     Returns the same for d's own cluster, d taken out of it.
     """
-    row = products_of(counts.vectors, derived.scan, derived.centre, d, width, scratch)
+    row = products_of(
+        counts.vectors, derived.scan, derived.centre, d, width, scratch.piece, scratch.vector, scratch.dot,
+    )  # fmt: skip
     copies = float(counts.weight[d])
     norm = copies * copies * fixed.norm[d]
     return fill_nats(
@@ -90,24 +92,23 @@ def at_place(scratch, i, last):
 
 
 @called
-def products_of(vectors, scan, columns, d, width, scratch):
-    """The row of scratch.dot that holds <e, S_k> of d.
+def products_of(vectors, scan, columns, d, width, piece, rows, dots):
+    """The row of `dots` that holds <e, S_k> of d; `piece`, `rows` and `dots` are scratch.
 
     Within a piece, the documents after it are multiplied along with it: the columns are read once.
     """
-    piece = scratch.piece
     i, last = piece[PLACE], piece[LAST]
     if last == 0:  # clusters change from document to document
-        read_vector(vectors, d, scratch.vector[0])
-        multiply_columns(scratch.vector, columns, scratch.dot, 1, width)
+        read_vector(vectors, d, rows[0])
+        multiply_columns(rows, columns, dots, 1, width)
         return np.int64(0)
     piece[ASKED] += 1
     if not piece[MADE] <= i < piece[END]:
         piece[MADE], piece[END] = i, min(last, i + TOGETHER) if piece[WIDE] else i + 1
         n = piece[END] - i
         for r in range(n):
-            read_vector(vectors, scan[i + r] if scan.size else i + r, scratch.vector[r])
-        multiply_columns(scratch.vector, columns, scratch.dot, n, width)
+            read_vector(vectors, scan[i + r] if scan.size else i + r, rows[r])
+        multiply_columns(rows, columns, dots, n, width)
     return i - piece[MADE]
 
 
@@ -146,7 +147,7 @@ def multiply_columns(vectors, columns, dot, n, width):
             dot[r, first:last] = 0.0
         for j in range(0, whole, 8):
             for r in range(n):
-                add_eight(vectors[r, j : j + 8], columns[j : j + 8, first:last], dot[r, first:last])
+                add_eight(vectors[r], columns, j, first, last, dot[r, first:last])
         for j in range(whole, vectors.shape[1]):
             for r in range(n):
                 for k in range(first, last):
@@ -154,11 +155,14 @@ def multiply_columns(vectors, columns, dot, n, width):
 
 
 @called
-def add_eight(v, columns, dot):
-    """Add the products of eight numbers with their rows of columns."""
-    c0, c1, c2, c3 = columns[0], columns[1], columns[2], columns[3]
-    c4, c5, c6, c7 = columns[4], columns[5], columns[6], columns[7]
-    v0, v1, v2, v3, v4, v5, v6, v7 = v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]
+def add_eight(v, columns, j, first, last, dot):
+    """Add the products of v[j : j + 8] with these rows of `columns`, from `first` to `last`."""
+    c0, c1 = columns[j, first:last], columns[j + 1, first:last]
+    c2, c3 = columns[j + 2, first:last], columns[j + 3, first:last]
+    c4, c5 = columns[j + 4, first:last], columns[j + 5, first:last]
+    c6, c7 = columns[j + 6, first:last], columns[j + 7, first:last]
+    v0, v1, v2, v3 = v[j], v[j + 1], v[j + 2], v[j + 3]
+    v4, v5, v6, v7 = v[j + 4], v[j + 5], v[j + 6], v[j + 7]
     for k in range(dot.size):
         dot[k] += ((v0 * c0[k] + v1 * c1[k]) + (v2 * c2[k] + v3 * c3[k])) + (
             (v4 * c4[k] + v5 * c5[k]) + (v6 * c6[k] + v7 * c7[k])
