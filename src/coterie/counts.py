@@ -20,7 +20,8 @@ from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
 INT32_MAX = 2**31 - 1
-AT_ONCE = 65_536  # rows of vectors that are moved together
+AT_ONCE = 65_536  # rows of vectors that are added up together
+_MOVED = 4096  # and that are moved together
 NO_VECTORS: Steps = np.zeros((0, 0), np.int16)
 
 
@@ -114,7 +115,7 @@ def from_ids(
     new_ptr = np.empty(ptr.size, np.int64)
     seen = np.full(max(n_words, 1), -1, np.int64)
     n = tally.tally(ptr, ids, ids, amount, new_ptr, seen, np.empty(max(n_words, 1), np.int64))
-    word, amount = (ids, amount) if n == ids.size else (ids[:n].copy(), amount[:n].copy())
+    word, amount = _front(ids, n), _front(amount, n)
     return _corpus(new_ptr, word, amount, n_words, owner, sample_weight, tie, vectors)
 
 
@@ -141,7 +142,8 @@ def _corpus(
         doc_of_row[rows] = np.arange(rows.size)
         weight = weight[rows]
     if rows.size < n_rows:
-        ptr, word, amount = _take(ptr, word, amount, rows)
+        n = tally.move_forward(rows, ptr, word, amount)
+        ptr, word, amount = ptr[: rows.size + 1], _front(word, n), _front(amount, n)
     length = _sums(ptr, amount)
     counts = Counts(ptr, word, amount, length, weight, n_words)
     if vectors is not None:
@@ -150,11 +152,16 @@ def _corpus(
     return Corpus(counts, doc_of_row)
 
 
+def _front(array: npt.NDArray[np.int32], n: int) -> npt.NDArray[np.int32]:
+    """The first entries of an array of ours; copied if that frees memory worth the copy."""
+    return array[:n] if 4 * n > 3 * array.size else array[:n].copy()
+
+
 def _kept(vectors: Steps, rows: npt.NDArray[np.int64]) -> Steps:
     """These rows (ascending), moved to the front where they are: a copy might not fit into memory."""
     if rows.size < len(vectors):
-        for first in range(0, rows.size, AT_ONCE):
-            some = rows[first : first + AT_ONCE]
+        for first in range(0, rows.size, _MOVED):
+            some = rows[first : first + _MOVED]
             vectors[first : first + some.size] = vectors[some]
     return vectors[: rows.size]
 

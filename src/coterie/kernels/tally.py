@@ -123,6 +123,21 @@ def group(rows, high, low, slot, first, group):
 
 
 @kernel
+def move_forward(rows, ptr, word, amount):
+    """Keep only these rows (ascending) of a CSR matrix, in its own arrays; return how many entries stay."""
+    end = np.int64(0)
+    for i in range(rows.size):
+        first, last = ptr[rows[i]], ptr[rows[i] + 1]
+        ptr[i] = end
+        for e in range(first, last):
+            word[end] = word[e]
+            amount[end] = amount[e]
+            end += 1
+    ptr[rows.size] = end
+    return end
+
+
+@kernel
 def totals(ptr, word, amount, weight, out):
     """Equivalent to: out[w] += amount * weight for all entries of w; floating point, so none overflows."""
     for d in range(ptr.size - 1):
