@@ -171,6 +171,18 @@ class TestVectors:
             np.testing.assert_array_equal(vectors, wanted)
             np.testing.assert_array_equal(same, mean)
 
+    def test_of_long_texts_are_kept_instead_of_their_tokens(
+        self, wordllama: TokenTable, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        texts = [*TITLES, *(" ".join(TITLES[i:]) for i in range(40)), *TITLES[:50]]
+        wanted = wordllama.embed(texts)
+        monkeypatch.setattr(_base, "BATCH_TEXTS", 45)
+        rows = wordllama.rows(texts)
+        kept = [type(part) for part, _ in rows._of_block]  # type: ignore[attr-defined]
+        assert kept == [tuple, tuple, np.ndarray, tuple]
+        found = np.concatenate([rows.read(i) for i in range(len(rows.blocks))])
+        np.testing.assert_array_equal(found, wanted)
+
     def test_tell_of_their_progress(
         self, wordllama: TokenTable, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -59,7 +59,14 @@ class Embedding:
         vectors, mean = embedders.prepare(given, n_rows=n_rows)
         return cls(mean, None), vectors
 
-    def again(self, texts: Sequence[str] | None, given: Any, n_rows: int, owner: str) -> Steps:
+    def again(
+        self,
+        texts: Sequence[str] | None,
+        given: Any,
+        n_rows: int,
+        owner: str,
+        n_jobs: int | None = None,
+    ) -> Steps:
         """The vectors of new documents: those given, or what the same embedder says of the texts."""
         with concerning("embeddings"):
             if given is not None:
@@ -73,7 +80,7 @@ class Embedding:
         if self.embedder is None:
             with concerning("embedder"):
                 self.embedder = embedders.reopen(self.identity)
-        return embedders.prepare_texts(self.embedder, texts, self.mean)[0]
+        return embedders.prepare_texts(self.embedder, texts, self.mean, threads(n_jobs))[0]
 
 
 def restored(mean: npt.NDArray[np.float64] | None, identity: Any) -> Embedding | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from coterie.kernels import averaging
 Ids = npt.NDArray[np.int32]
 Ptr = npt.NDArray[np.int64]
 Table = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Tokens = tuple[Ptr, Ids]
 
 _WORTH = 4  # blocks that are worth a thread
 
@@ -35,45 +37,44 @@ class ArrayRows:
 class TokenRows:
     """The mean vector of each text's tokens; zeros for a text without any.
 
-    `tokens` are, for some texts after the other, where each text begins and the ids of all tokens. They
-    are overwritten. `table` gives the vectors of some ids. Means are computed in double precision, token
-    after token.
+    `parts` are consecutive texts: where each of them begins and the ids of all their tokens, which are
+    overwritten, or vectors that are means already. `table` gives the vectors of some ids. Means are
+    computed in double precision, token after token.
     """
 
-    def __init__(
-        self, tokens: Sequence[tuple[Ptr, Ids]], n_ids: int, table: Callable[[Ptr], Table]
-    ) -> None:
+    def __init__(self, parts: Sequence[Tokens | Vectors], n_ids: int, table: Any) -> None:
+        all_ids = [part[1] for part in parts if isinstance(part, tuple)]
         used = np.zeros(n_ids, bool)
-        for _, ids in tokens:
+        for ids in all_ids:
             used[ids] = True
         number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-        self._tokens = tokens
-        for _, ids in tokens:
+        for ids in all_ids:
             ids[:] = number[ids]
-        self._table = np.ascontiguousarray(table(np.flatnonzero(used)))
-        self._parts: list[tuple[int, slice]] = []
+        self._table: Table = np.ascontiguousarray(table(np.flatnonzero(used)))
+        self._of_block: list[tuple[Tokens | Vectors, slice]] = []
         self.blocks: list[slice] = []
         start = 0
-        for part, (ptr, _) in enumerate(tokens):
-            self._parts += [(part, some) for some in slices(0, ptr.size - 1)]
-            self.blocks += slices(start, start + ptr.size - 1)
-            start += ptr.size - 1
+        for part in parts:
+            n = part[0].size - 1 if isinstance(part, tuple) else len(part)
+            self._of_block += [(part, some) for some in slices(0, n)]
+            self.blocks += slices(start, start + n)
+            start += n
         self.shape = (start, self._table.shape[1])
 
     def read(self, i: int) -> Vectors:
         """The means of a block of texts."""
-        part, some = self._parts[i]
-        ptr, ids = self._tokens[part]
-        ptr = ptr[some.start : some.stop + 1]
+        part, some = self._of_block[i]
+        if not isinstance(part, tuple):
+            return part[some]
+        ptr = part[0][some.start : some.stop + 1]
         vectors = np.empty((ptr.size - 1, self.shape[1]), np.float32)
-        averaging.means(ptr, ids, self._table, np.empty(self.shape[1]), vectors)
+        averaging.means(ptr, part[1], self._table, np.empty(self.shape[1]), vectors)
         return vectors
 
-
-def to_array(rows: TokenRows, out: Vectors) -> None:
-    """Write all rows into an array."""
-    for i, some in enumerate(rows.blocks):
-        out[some] = rows.read(i)
+    def write(self, out: Vectors) -> None:
+        """Write all rows into an array."""
+        for i, some in enumerate(self.blocks):
+            out[some] = self.read(i)
 
 
 def in_threads(work: Callable[[int, int], None], n: int, n_threads: int) -> None:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from coterie.embedders import _files
 from coterie.embedders._base import Progress, Rows, Vectors, about, batches, checked_texts
 from coterie.embedders._encode import Encoder, cuts_at_spaces, unknown_id
-from coterie.embedders._rows import Ids, Ptr, Table, TokenRows, to_array
+from coterie.embedders._rows import Ptr, Table, TokenRows, Tokens
 from coterie.errors import InvalidInput, Unsupported
 from coterie.text._numbering import are_many
 
@@ -53,15 +53,25 @@ class TokenTable:
         end = 0
         for tokens in self._encoded(texts, progress):
             start, end = end, end + tokens[0].size - 1
-            to_array(self._means([tokens]), vectors[start:end])
+            self._means([tokens]).write(vectors[start:end])
         return vectors
 
     def rows(self, texts: Sequence[str], progress: Progress | None = None) -> Rows:
-        """As `embed`, but vectors are made when they are read; until then there are only the tokens."""
-        return self._means(list(self._encoded(checked_texts(texts), progress)))
+        """As `embed`, but vectors are made when they are read; until then there are only the tokens.
 
-    def _means(self, tokens: list[tuple[Ptr, Ids]]) -> TokenRows:
-        return TokenRows(tokens, self._row_of.size, self._vectors_of)
+        Of long texts the vectors are kept, which then are smaller than the tokens.
+        """
+        parts: list[Tokens | Vectors] = []
+        for tokens in self._encoded(checked_texts(texts), progress):
+            vectors = np.empty((tokens[0].size - 1, self.n_dimensions), np.float32)
+            long = tokens[1].size > vectors.size
+            if long:
+                self._means([tokens]).write(vectors)
+            parts.append(vectors if long else tokens)
+        return self._means(parts)
+
+    def _means(self, parts: Sequence[Tokens | Vectors]) -> TokenRows:
+        return TokenRows(parts, self._row_of.size, self._vectors_of)
 
     def _vectors_of(self, ids: Ptr) -> Table:
         """The vectors of tokens, in single precision where that holds them exactly."""
@@ -71,9 +81,7 @@ class TokenTable:
         wide = rows.astype(np.float64)
         return wide if self._weight_of is None else wide * self._weight_of[ids, None]
 
-    def _encoded(
-        self, texts: Sequence[str], progress: Progress | None
-    ) -> Iterator[tuple[Ptr, Ids]]:
+    def _encoded(self, texts: Sequence[str], progress: Progress | None) -> Iterator[Tokens]:
         """(where each text begins, token ids), of one batch after another."""
         many = are_many(texts)
         encoder = Encoder(self._tokenizer, self._cuts_at_spaces, self._unknown, many)
