@@ -122,6 +122,7 @@ class TestTokens:
     @pytest.mark.parametrize("cuts", [True, False])
     @given(texts=st.lists(hostile, max_size=5))
     @example(["a▁  b", "a  ▁ b", "▁", "x▁ c", "  ", ""])
+    @example(["x▁", "日", "d"])
     @example([" ".join("abcdefgh"), "a  b   c", "d\n \ne"])
     def test_of_wordllama(self, wordllama: TokenTable, cuts: bool, texts: list[str]) -> None:
         self.agree(wordllama._tokenizer, cuts, wordllama._unknown, texts)
