@@ -7,10 +7,38 @@ import pytest
 from embedder_cases import refused
 
 from coterie.embedders import STEP, prepare
+from coterie.embedders._prepare import prepare_rows
+from coterie.embedders._rows import ArrayRows
 from coterie.errors import InvalidInput
 
 
+def by_numpy(raw: Any) -> tuple[Any, Any]:
+    """The same numbers in a few sentences; sums are whole numbers, or go from left to right."""
+    rows = np.asarray(raw, np.float64)
+    scale = 2.0 ** (int(np.frexp(np.abs(rows).max())[1]) - 24)
+    whole = np.rint(rows / scale)
+    rest = np.rint((rows / scale - whole) * 2.0**24)
+    mean = (whole.sum(axis=0) + rest.sum(axis=0) / 2.0**24) / rows.any(axis=1).sum() * scale
+    centred = rows - mean
+    lengths = [np.sqrt(np.add.accumulate(a * a, axis=1)[:, -1:]) for a in (rows, centred)]
+    means = (lengths[0] > 0) & (lengths[1] > 2.0**-20 * lengths[0])
+    factor = np.divide(1 / STEP, lengths[1], out=np.zeros_like(lengths[1]), where=means)
+    return np.rint(centred * factor), mean
+
+
 class TestPrepare:
+    @pytest.mark.parametrize("n_threads", [1, 3])
+    def test_is_what_numpy_says_to_the_last_bit(self, any_seed: int, n_threads: int) -> None:
+        rng = np.random.default_rng(any_seed)
+        raw = (rng.normal(1, 1, (9000, 33)) * rng.choice([0, 1, 1e-3], (9000, 1))).astype("f4")
+        raw[0] = 1.0
+        raw[8999, 5] = 1e6  # in no block that is looked at first
+        for rows in (raw, raw[:700], raw[:1], raw[:, :1]):
+            wanted, mean = by_numpy(rows)
+            vectors, same = prepare_rows(ArrayRows(rows), n_threads=n_threads)
+            np.testing.assert_array_equal(same, mean)
+            np.testing.assert_array_equal(vectors, wanted)
+
     def test_centred_length_one_and_multiples(self) -> None:
         raw = np.random.default_rng(0).normal(2, 1, (5000, 37)).astype(np.float32)
         vectors, mean = prepare(raw)

@@ -230,7 +230,7 @@ def cluster(
     embedding, vectors = None, None
     if source is not None:
         told = None if on_progress is None else partial(on_progress, "vectors")
-        embedding, vectors = Embedding.of_texts(source, rows.texts, told)
+        embedding, vectors = Embedding.of_texts(source, rows.texts, told, n_jobs)
         enter("words")
     how = (tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors, stop_words)
     vectorizer, corpus, notes = Vectorizer.learn(rows.texts, *how)

@@ -17,6 +17,7 @@ from scipy import sparse
 from coterie import embedders
 from coterie._arrays import Steps, numbers
 from coterie._sentence import parameter
+from coterie.backends import threads
 from coterie.counts import AT_ONCE, Counts
 from coterie.errors import InvalidInput, concerning
 from coterie.kernels import fixed
@@ -42,11 +43,14 @@ class Embedding:
 
     @classmethod
     def of_texts(
-        cls, embedder: embedders.Embedder, texts: Sequence[str], progress: Any = None
+        cls,
+        embedder: embedders.Embedder,
+        texts: Sequence[str],
+        progress: Any = None,
+        n_jobs: int | None = None,
     ) -> tuple[Embedding, Steps]:
         """Embed the texts to fit."""
-        raw = embedder.embed(texts, progress)
-        vectors, mean = embedders.prepare(raw, n_rows=len(texts))
+        vectors, mean = embedders.prepare_texts(embedder, texts, None, threads(n_jobs), progress)
         return cls(mean, embedders.identity(embedder), embedder), vectors
 
     @classmethod
@@ -55,7 +59,14 @@ class Embedding:
         vectors, mean = embedders.prepare(given, n_rows=n_rows)
         return cls(mean, None), vectors
 
-    def again(self, texts: Sequence[str] | None, given: Any, n_rows: int, owner: str) -> Steps:
+    def again(
+        self,
+        texts: Sequence[str] | None,
+        given: Any,
+        n_rows: int,
+        owner: str,
+        n_jobs: int | None = None,
+    ) -> Steps:
         """The vectors of new documents: those given, or what the same embedder says of the texts."""
         with concerning("embeddings"):
             if given is not None:
@@ -69,8 +80,7 @@ class Embedding:
         if self.embedder is None:
             with concerning("embedder"):
                 self.embedder = embedders.reopen(self.identity)
-        raw = self.embedder.embed(texts)
-        return embedders.prepare(raw, self.mean, n_rows=n_rows)[0]
+        return embedders.prepare_texts(self.embedder, texts, self.mean, threads(n_jobs))[0]
 
 
 def restored(mean: npt.NDArray[np.float64] | None, identity: Any) -> Embedding | None:

@@ -122,7 +122,7 @@ def embed(
                 + " needs texts or token lists, and X is a matrix; pass the vectors of its rows as"
                 " embeddings= instead."
             )
-    return locating.Embedding.of_texts(embedder, texts)
+    return locating.Embedding.of_texts(embedder, texts, n_jobs=estimator.n_jobs)
 
 
 def located(estimator: Any, corpus: Corpus, kind: str, X: Any, given: Any, owner: str) -> Corpus:
@@ -134,7 +134,8 @@ def located(estimator: Any, corpus: Corpus, kind: str, X: Any, given: Any, owner
                 + " cannot be used: the model was fitted without any."
             )
         return corpus
-    vectors = estimator._embedding.again(_texts(kind, X), given, _n_rows(X), owner)
+    of = _texts(kind, X), given, _n_rows(X), owner, estimator.n_jobs
+    vectors = estimator._embedding.again(*of)
     vectors = np.ascontiguousarray(vectors[corpus.doc_of_row >= 0])
     return corpus._replace(counts=corpus.counts._replace(vectors=vectors))
 
