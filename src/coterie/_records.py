@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import struct
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 log = logging.getLogger("coterie")
+_size = struct.Struct("<Q")
+_AT_ONCE = 65_536  # texts
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -39,8 +42,7 @@ def now() -> str:
 def fingerprint(texts: Sequence[str]) -> str:
     """16 hexadecimal digits that change if a text or the order of the texts changes."""
     digest = hashlib.sha256()
-    for text in texts:
-        data = text.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "little"))
-        digest.update(data)
+    for start in range(0, len(texts), _AT_ONCE):
+        data = [text.encode("utf-8", "surrogatepass") for text in texts[start : start + _AT_ONCE]]
+        digest.update(b"".join([part for own in data for part in (_size.pack(len(own)), own)]))
     return digest.hexdigest()[:16]
