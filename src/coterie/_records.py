@@ -8,6 +8,7 @@ import logging
 import struct
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, TypeVar
 
 log = logging.getLogger("coterie")
@@ -43,6 +44,11 @@ def fingerprint(texts: Sequence[str]) -> str:
     """16 hexadecimal digits that change if a text or the order of the texts changes."""
     digest = hashlib.sha256()
     for start in range(0, len(texts), _AT_ONCE):
-        data = [text.encode("utf-8", "surrogatepass") for text in texts[start : start + _AT_ONCE]]
-        digest.update(b"".join([part for own in data for part in (_size.pack(len(own)), own)]))
+        some = texts[start : start + _AT_ONCE]
+        try:
+            data = list(map(str.encode, some))
+        except UnicodeEncodeError:  # half a surrogate pair
+            data = [text.encode("utf-8", "surrogatepass") for text in some]
+        sizes = map(_size.pack, map(len, data))
+        digest.update(b"".join(chain.from_iterable(zip(sizes, data, strict=True))))
     return digest.hexdigest()[:16]

@@ -120,7 +120,8 @@ class Clustering(Uses):
 
         Outliers have a score of at least `unusual.LINE`, 0.98.
         """
-        return self.corpus.per_row(self._calibrated[1], np.nan)
+        self._scale, scores = self._calibrated()
+        return self.corpus.per_row(scores, np.nan)
 
     @cached_property
     def outliers(self) -> npt.NDArray[np.bool_]:
@@ -140,12 +141,15 @@ class Clustering(Uses):
         return marked
 
     @cached_property
+    def _scale(self) -> unusual.Scale:
+        return self._calibrated()[0]
+
     def _calibrated(self) -> tuple[unusual.Scale, Floats]:
         return unusual.of_fit(self.model, self.corpus.counts, self._per_document)
 
     def _unusual(self, corpus: Corpus, texts: Sequence[str]) -> Floats:
         """The outlier scores of new texts, on the scale of the fit."""
-        scale, counts = self._calibrated[0], corpus.counts
+        scale, counts = self._scale, corpus.counts
         none = np.zeros(counts.word.size, bool)
         known = corpus.doc_of_row >= 0
         words = np.array([len(cut) for cut in self.vectorizer.cut_all(list(texts))])[known]
