@@ -63,6 +63,12 @@ def test_a_column_is_a_sequence_of_texts():
         hash(found)
 
 
+def test_what_is_blank_is_so_in_python_and_in_polars():
+    every = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    found = _lazy.Texts(pl.Series(every))
+    assert found.n_missing() == sum(map(str.isspace, every)) == found[:].count("")
+
+
 def test_files_and_polars_tables_hold_each_text_once(tmp_path):
     (tmp_path / "x.csv").write_text("id,text\n1,red car\n2,bike\n2,blue car\n")
     for data in (tmp_path / "x.csv", pl.read_csv(tmp_path / "x.csv")):
