@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 import coterie
 from coterie import _records, metrics, model, unusual
+from coterie.report import cuts
 from coterie.text import _encodings, _files, _json, _lazy, writing
 from coterie.text.readers import read
 
@@ -213,6 +214,14 @@ def test_typicality_is_measured_some_documents_at_a_time(groups, monkeypatch):
     expected = groups.model.typicality(counts, labels)
     monkeypatch.setattr(model, "AT_ONCE", 7)
     np.testing.assert_array_equal(groups.model.typicality(counts, labels), expected)
+
+
+def test_words_of_the_finest_clusters_are_counted_in_parts(groups, monkeypatch):
+    n = cuts.n_finest(groups)
+    expected = cuts._counted(groups, n).toarray()
+    np.testing.assert_array_equal(expected.sum(axis=0), groups.model.counted.sum(axis=0).A1)
+    monkeypatch.setattr(cuts, "_DOCUMENTS", 7)
+    np.testing.assert_array_equal(cuts._counted(groups, n).toarray(), expected)
 
 
 def test_a_row_without_words_has_no_name(groups):
