@@ -51,7 +51,9 @@ def counter(
         )
     place = None if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
     present = sp.csc_array(reference != 0, dtype=np.int32)
-    n_docs = len(np.unique(present.indices))  # documents without words do not count
+    has_words = np.zeros(present.shape[0], bool)  # documents without words do not count
+    has_words[present.indices] = True
+    n_docs = int(has_words.sum())
     if n_docs == 0:
         raise InvalidInput(f"{what} contains no words.")
 

@@ -120,7 +120,8 @@ class Clustering(Uses):
 
         Outliers have a score of at least `unusual.LINE`, 0.98.
         """
-        return self.corpus.per_row(self._calibrated[1], np.nan)
+        self._scale, scores = self._calibrated()
+        return self.corpus.per_row(scores, np.nan)
 
     @cached_property
     def outliers(self) -> npt.NDArray[np.bool_]:
@@ -140,15 +141,18 @@ class Clustering(Uses):
         return marked
 
     @cached_property
+    def _scale(self) -> unusual.Scale:
+        return self._calibrated()[0]
+
     def _calibrated(self) -> tuple[unusual.Scale, Floats]:
         return unusual.of_fit(self.model, self.corpus.counts, self._per_document)
 
     def _unusual(self, corpus: Corpus, texts: Sequence[str]) -> Floats:
         """The outlier scores of new texts, on the scale of the fit."""
-        scale, counts = self._calibrated[0], corpus.counts
+        scale, counts = self._scale, corpus.counts
         none = np.zeros(counts.word.size, bool)
         known = corpus.doc_of_row >= 0
-        words = np.array([len(cut) for cut in self.vectorizer.cut_all(list(texts))])[known]
+        words = self.vectorizer.n_words(texts)[known]
         unknown = np.maximum(words - counts.length, 0)
         labels = self.model.predict(counts)
         return scale.scores(
@@ -166,8 +170,18 @@ class Clustering(Uses):
         from scipy import sparse
 
         c = self.corpus.counts
-        seen = sparse.csr_matrix((c.tally, c.word, c.ptr), (c.n_docs, c.n_words), copy=True)
         top = [[w for w, _ in row] for row in self.model.top_words(N_WORDS, "distinct")]
+        column = np.full(c.n_words, -1, np.int32)
+        used = np.array(sorted({w for row in top for w in row}), np.int64)
+        column[used] = np.arange(used.size)
+        at = np.flatnonzero(column[c.word] >= 0)
+        document = np.searchsorted(c.ptr, at, side="right") - 1
+        # the last column stands for all other words: every document counts
+        row = np.concatenate([document, np.arange(c.n_docs)])
+        place = np.concatenate([column[c.word[at]], np.full(c.n_docs, used.size, np.int32)])
+        shape = c.n_docs, used.size + 1
+        seen = sparse.csr_matrix((np.ones(row.size, np.int8), (row, place)), shape)
+        top = [column[row].tolist() for row in top]
         return [float(v) for v in metrics.coherence(top, seen, measure="npmi").per_cluster]
 
     @cached_property
@@ -362,15 +376,18 @@ class Clustering(Uses):
     @cached_property
     def _typical(self) -> list[npt.NDArray[np.int64]]:
         """The documents of each cluster, most typical first."""
-        typical = self.model.typicality(self.corpus.counts, self._per_document)
         lengths = self.corpus.counts.length
-        return most_typical(self._per_document, typical, lengths, self.n_clusters)
+        return most_typical(self._per_document, self._typicality, lengths, self.n_clusters)
+
+    @cached_property
+    def _typicality(self) -> Floats:
+        return self.model.typicality(self.corpus.counts, self._per_document)
 
 
 def added_columns(names: Sequence[str], labels: Labels, *others: Floats) -> dict[str, Any]:
     """The columns that are added to rows; `others` are probability, outlier score and trust."""
-    of_rows = [names[k] if k >= 0 else "" for k in labels.tolist()]
-    return dict(zip(ADDED, (labels, of_rows, *others), strict=True))
+    of_rows = np.array([*names, ""], object)[labels]  # -1, a row without words, is the last
+    return dict(zip(ADDED, (labels, of_rows.tolist(), *others), strict=True))
 
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:
@@ -388,4 +405,4 @@ def _texts(texts: Any) -> list[str]:
         )
     if getattr(texts, "ndim", 1) != 1 or hasattr(texts, "columns"):
         raise InvalidInput("Pass one column of texts, not a table.")
-    return [] if isinstance(texts, list | tuple) and not texts else readers.read(texts).texts
+    return [] if isinstance(texts, list | tuple) and not texts else list(readers.read(texts).texts)

@@ -52,8 +52,10 @@ def most_typical(
     A single typical word does not represent much.
     """
     ranked = []
+    order = np.argsort(labels, kind="stable")
+    edges = np.searchsorted(labels, np.arange(n_clusters + 1), sorter=order)
     for cluster in range(n_clusters):
-        rows = np.flatnonzero(labels == cluster)
+        rows = order[edges[cluster] : edges[cluster + 1]]
         short = length[rows] < np.median(length[rows]) if rows.size else rows
         ranked.append(rows[np.lexsort((rows, -typicality[rows], short))])
     return ranked

@@ -75,11 +75,10 @@ def saved(groups: Clustering) -> io.Saved:
 
 def _per_row(groups: Clustering) -> dict[str, npt.NDArray[Any]]:
     corpus, labels = groups.corpus, groups.labels
-    typical = groups.model.typicality(corpus.counts, corpus.per_document(labels))
     every = {
         "labels": labels,
         "outlier_score": groups.outlier_score,
-        "typicality": corpus.per_row(typical, np.nan),
+        "typicality": corpus.per_row(groups._typicality, np.nan),
         "length": corpus.per_row(corpus.counts.length, 0),
         "weight": corpus.row_weights(),
         "finest": groups.finest,

@@ -133,17 +133,12 @@ def best_kappa(counts: Counts, urn: Urn, assignment: Assignment) -> float:
         return urn.location.kappa
     sample = with_others[:: -(-with_others.size // SAMPLE)]
     gain = _gains(counts, urn.location.rho, own, slots.size, sample)
-    at, row = own[sample], np.arange(sample.size)
-    others = np.tile(size.astype(np.float64), (sample.size, 1))
-    others[row, at] -= 1.0
-    log_size = np.log(others + urn.sizes.prior)
+    at, prior = own[sample], urn.sizes.prior
+    log_size, log_less = np.log(size + prior), np.log(np.maximum(size - 1.0, 1.0) + prior)
+    room = np.empty(slots.size)
 
     def slope(kappa: float) -> float:
-        weight = log_size + kappa * gain
-        weight -= weight.max(axis=1, keepdims=True)
-        np.exp(weight, out=weight)
-        expected = (weight * gain).sum(axis=1) / weight.sum(axis=1)
-        return float((gain[row, at] - expected).sum())
+        return float(fixed.kappa_slope(gain, at, log_size, log_less, kappa, room))
 
     return float(f"{_root(slope, MAX_KAPPA):.3g}")
 

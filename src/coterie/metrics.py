@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie import _agreement
 from coterie._cooccurrence import ReferenceCounts, Word, counter
 from coterie.errors import InvalidInput
 
@@ -58,11 +59,9 @@ def ami(labels_true: Labels, labels_pred: Labels, average: Average = "arithmetic
     >>> round(ami([0, 0, 1, 1], [1, 1, 0, 0]), 6)
     1.0
     """
-    from sklearn.metrics import adjusted_mutual_info_score
-
     _check_choice("average", "ami", average, _AVERAGES)
     true, pred = _both(labels_true, labels_pred, "ami")
-    return float(adjusted_mutual_info_score(true, pred, average_method=average))
+    return _agreement.adjusted_mutual_information(true, pred, average)
 
 
 def ari(labels_true: Labels, labels_pred: Labels) -> float:
@@ -73,9 +72,7 @@ def ari(labels_true: Labels, labels_pred: Labels) -> float:
     >>> round(ari([0, 0, 1, 1], [0, 0, 1, 2]), 3)
     0.571
     """
-    from sklearn.metrics import adjusted_rand_score
-
-    return float(adjusted_rand_score(*_both(labels_true, labels_pred, "ari")))
+    return _agreement.adjusted_rand(*_both(labels_true, labels_pred, "ari"))
 
 
 def homogeneity(labels_true: Labels, labels_pred: Labels) -> float:

@@ -19,7 +19,7 @@ from scipy.special import gammaln, logsumexp
 
 from coterie._arrays import numbers
 from coterie.backends import get_backend
-from coterie.counts import Counts
+from coterie.counts import AT_ONCE, Counts
 from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment, from_assignment, word_counts
 from coterie.urns import Urn, potential
@@ -325,13 +325,17 @@ class Model:
         adds little.
         """
         f, urn = self.frozen, self.urn
-        cluster = np.repeat(labels, np.diff(counts.ptr))
-        held = np.asarray(self.word_cluster[counts.word, cluster]).ravel()
-        phi = (held * urn.words.unit + urn.words.beta[counts.word]) / (
-            f.total * urn.words.unit + urn.words.beta_sum
-        )[cluster]
-        gain = counts.tally * phi * np.log(phi / self.word_share[counts.word])
-        return np.asarray(np.add.reduceat(gain, counts.ptr[:-1]) / counts.length)
+        total = f.total * urn.words.unit + urn.words.beta_sum
+        out = np.empty(counts.n_docs)
+        for first in range(0, counts.n_docs, AT_ONCE):  # ten arrays with a number for every word
+            ptr = counts.ptr[first : first + AT_ONCE + 1]
+            entries, some = slice(ptr[0], ptr[-1]), slice(first, first + AT_ONCE)
+            word, cluster = counts.word[entries], np.repeat(labels[some], np.diff(ptr))
+            held = np.asarray(self.word_cluster[word, cluster]).ravel()
+            phi = (held * urn.words.unit + urn.words.beta[word]) / total[cluster]
+            gain = counts.tally[entries] * phi * np.log(phi / self.word_share[word])
+            out[some] = np.add.reduceat(gain, ptr[:-1] - ptr[0]) / counts.length[some]
+        return out
 
     def _for_chunks(
         self,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -103,7 +104,12 @@ def _known(vectorizer: Vectorizer) -> Callable[[str], bool]:
         return lambda word: not word.isdecimal()
     words = {word.lower() for word in vectorizer.words}
     suffix = re.compile(r"'(?:s|m|d|re|ve|ll)$|^\w{1,2}'(?=..)")
-    return lambda word: not word.isdecimal() and (word in words or suffix.sub("", word) in words)
+
+    @cache
+    def is_known(word: str) -> bool:
+        return not word.isdecimal() and (word in words or suffix.sub("", word) in words)
+
+    return is_known
 
 
 def _segmenter(vectorizer: Vectorizer) -> Callable[[str], list[str]] | None:
@@ -334,11 +340,14 @@ def _candidates(
         low = [word.lower().replace("’", "'") for word in words]
         # 2: a word of the model, 1: another, 0: one that says nothing
         kind = [0 if w in stop_words or len(w) < 2 else 1 + is_known(w) for w in low]
-        for i in range(len(words)):
-            for last in range(i, min(i + 3, len(words)) if kind[i] else i):
-                again = len(set(low[i : last + 1])) <= last - i  # "card card"
-                if kind[last] and max(kind[i : last + 1]) == 2 and not again:
-                    yield between.join(low[i : last + 1]), between.join(words[i : last + 1])
+        for i, first in enumerate(kind):
+            if first == 2:
+                yield low[i], words[i]
+            for last in range(i + 1, min(i + 3, len(words)) if first else i):
+                if kind[last] and (first == 2 or 2 in kind[i + 1 : last + 1]):
+                    phrase = low[i : last + 1]
+                    if len(set(phrase)) > last - i:  # not "card card"
+                        yield between.join(phrase), between.join(words[i : last + 1])
 
 
 def _of_characters(part: str, stop_words: Collection[str]) -> Iterator[tuple[str, str]]:

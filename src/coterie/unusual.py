@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
+from scipy.special import betainc
 
 from coterie.counts import Counts
 from coterie.distributed.layout import cut, shard_bounds
@@ -66,8 +66,8 @@ def of_fit(model: Model, counts: Counts, labels: Ints) -> tuple[Scale, Floats]:
     """The scale, and the scores of the documents that the model was fitted on."""
     in_texts = np.bincount(counts.word, minlength=counts.n_words)
     # tied texts are several, so their words stand in other texts
-    copies = np.repeat(counts.weight, np.diff(counts.ptr))
-    is_new = (in_texts[counts.word] == 1) & (copies == 1)
+    once = np.repeat(counts.weight == 1, np.diff(counts.ptr))
+    is_new = (in_texts == 1)[counts.word] & once
     share = float(counts.tally[is_new].sum() / max(int(counts.tally.sum()), 1))
     found = measured(model, counts, labels, is_new, share, leave_out=True)
     scale = Scale(share, np.sort(found.novelty), np.sort(found.surprise))
@@ -127,11 +127,21 @@ def _measured(
     if unknown is not None:
         new, length = new + unknown, length + unknown
     chance = min(max(share_new, 1e-4), 0.95)
-    novelty = -np.log10(np.maximum(binom.sf(new - 1, length, chance), 1e-300))
-    return Measured(novelty, np.asarray(surprise))
+    return Measured(_novelty(np.asarray(new, np.float64), length, chance), np.asarray(surprise))
+
+
+def _novelty(new: Floats, length: Floats, chance: float) -> Floats:
+    """-log10 of the probability of at least so many new words among so many; few pairs are different."""
+    width = float(length.max()) + 1.0
+    pairs, place = np.unique(new * width + length, return_inverse=True)
+    some, of = np.divmod(pairs, width)
+    tail = np.where(some > 0, betainc(np.maximum(some, 1.0), of - some + 1.0, chance), 1.0)
+    return np.asarray(-np.log10(np.maximum(tail, 1e-300))[place])
 
 
 def _tail(known: Floats, values: Floats) -> Floats:
     """The share of known values that are at least as large; never 0."""
-    above = known.size - np.searchsorted(known, values, side="left")
+    order = np.argsort(values)  # to look them up in this order takes a fifth of the time
+    above = np.empty(values.size, np.int64)
+    above[order] = known.size - np.searchsorted(known, values[order], side="left")
     return np.asarray((above + 1.0) / (known.size + 1.0))

@@ -14,6 +14,7 @@ from coterie._version import __version__
 from coterie.cli import breakdowns, parts_of_a_file, places, sources, streams, summary, tables
 from coterie.cli.exits import INTERRUPTED, End
 from coterie.cli.finishing import finishing
+from coterie.cli.light import import_estimators
 from coterie.cli.places import Place
 from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
@@ -142,6 +143,7 @@ def _cluster(
     stages.enter("starting")
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
+    import_estimators()
     from coterie.grouping import cluster
 
     def enter(stage: str) -> None:

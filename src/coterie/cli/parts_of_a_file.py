@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie.cli import places
+from coterie.cli.light import import_estimators
 from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
 
@@ -55,6 +56,7 @@ def cluster(
     stages.enter("starting")
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
+    import_estimators()
     from coterie.large.clustering import defaults, fit_large
     from coterie.large.settings import asked
 

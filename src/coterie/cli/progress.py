@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from coterie._sentence import counted
+from coterie._system import release_memory
 from coterie.cli.words import duration
 
 _EVERY = 10.0  # seconds between lines if stderr is not a terminal (a log file)
@@ -40,6 +41,7 @@ class Stages:
         if name == self._current:
             return
         self._leave()
+        release_memory()  # what the last stage needed and has left
         self._current, self._began, self._detail = name, time.perf_counter(), ""
         self._last_line = self._began
         if self._bar is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coterie._disk import recover
+from coterie.cli.light import import_estimators
 from coterie.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def seeds_at(path: Path) -> Path:
 def open_model(path: Path, embedder: str | None = None) -> Clustering:
     """Load a saved clustering."""
     from coterie.clustering import Clustering
+
+    import_estimators()
     from coterie.loading import load
 
     found = load(model_folder(path), embedder)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coterie.cli.words import printable
+from coterie.text import writing
 from coterie.text._dialect import Dialect
 from coterie.text.writing import table_bytes, without_formulas
 
@@ -19,7 +20,8 @@ __all__ = ["print_table", "table_bytes", "without_formulas", "write_table"]
 
 def write_table(rows: Rows, added: Mapping[str, Any], path: Path, kind: str) -> None:
     """Write the user's rows and the added columns; the kind is one of `writing.KINDS`."""
-    path.write_bytes(table_bytes(rows, added, kind))
+    with path.open("wb") as file:
+        writing.write_table(file, rows, added, kind)
 
 
 def print_table(rows: Rows, added: Mapping[str, Any], kind: str | None = None) -> None:

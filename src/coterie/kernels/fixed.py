@@ -87,6 +87,30 @@ def room_for_products(n_clusters: int, n_dimensions: int) -> Any:
     )
 
 
+@kernel
+def kappa_slope(gain, own, log_size, log_less, kappa, nats):
+    """Sum over documents: the gain of its own cluster less the mean gain under this kappa.
+
+    Equivalent to: gain[i, own[i]] - softmax(log_size + kappa gain[i]) @ gain[i], with `log_less` instead
+    of `log_size` for the own cluster. `nats` is scratch, one entry per cluster.
+    """
+    slope = 0.0
+    for i in range(own.size):
+        best = -np.inf
+        for k in range(nats.size):
+            nats[k] = log_size[k] + kappa * gain[i, k]
+        nats[own[i]] = log_less[own[i]] + kappa * gain[i, own[i]]
+        for k in range(nats.size):
+            best = max(best, nats[k])
+        total, expected = 0.0, 0.0
+        for k in range(nats.size):
+            weight = math.exp(nats[k] - best)
+            total += weight
+            expected += weight * gain[i, k]
+        slope += gain[i, own[i]] - expected / total
+    return slope
+
+
 @called
 def add_locations(vectors, kappa, rho, centre, norm, order, own, out, dots, rows):
     """Add what vectors say of document order[i] to out[i]; some documents are multiplied together."""

@@ -269,7 +269,7 @@ def _sample(part: Parcel, first: int, told: Parcel) -> Parcel:
     columns = {name: _rows(part.content, name).texts for name in names}
     if id is not None:
         columns[id] = list(map(str, rows.ids or []))
-    return Parcel(Sampled({n: [v[i] for i in taken] for n, v in columns.items()}, taken))
+    return Parcel(Sampled({n: [v[i] for i in taken.tolist()] for n, v in columns.items()}, taken))
 
 
 def _encoded(found: Parcel, part: Parcel, told: Parcel) -> Parcel:

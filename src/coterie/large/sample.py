@@ -37,7 +37,7 @@ class Sample:
             self._parts.append(some_rows(rows.frame, self.columns, taken))
             self._drawn = np.concatenate([self._drawn, drawn[taken]])
             self.rows = np.concatenate([self.rows, numbers[taken]])
-            size = [len(rows.texts[i]) for i in taken]
+            size = [len(rows.texts[i]) for i in taken.tolist()]
             self._size = np.concatenate([self._size, np.array(size, np.int64)])
         if self._drawn.size > 2 * self.n_rows or self._size.sum() > 2 * MOST_CHARACTERS:
             self._thin()

@@ -29,7 +29,7 @@ class Words(NamedTuple):
     min_df: int | float | str
     max_df: int | float | str
 
-    def ready(self, texts: list[str]) -> tuple[Tokenizer, list[str]]:
+    def ready(self, texts: Sequence[str]) -> tuple[Tokenizer, list[str]]:
         """The tokenizer, with all that is to be detected decided by the first texts."""
         stopped = stopping.asked(self.stop_words)
         asked = self.tokenizer or Tokenizer(language=self.language, stop_words=stopped)

@@ -12,6 +12,7 @@ from typing import Any
 from coterie._sentence import Name, Sentence, example
 from coterie.errors import InvalidInput
 from coterie.text import _json
+from coterie.text._lazy import Texts
 
 BETWEEN = "\n"  # between the texts of several columns
 Columns = str | tuple[str, ...]  # several columns are read as one text
@@ -35,7 +36,7 @@ def chosen(text: Any, names: Sequence[Any]) -> Any:
     return text
 
 
-def joined(frame: Any, columns: Any) -> tuple[list[str], int]:
+def joined(frame: Any, columns: Any) -> tuple[Sequence[str], int]:
     """The texts of one or several columns, and how many rows have none."""
     if not isinstance(columns, tuple):
         return column_texts(column(frame, columns), str(columns))
@@ -82,10 +83,15 @@ def need(name: str, names: Sequence[Any], parameter: str) -> None:
     )
 
 
-def column_texts(series: Any, name: str) -> tuple[list[str], int]:
+def column_texts(series: Any, name: str) -> tuple[Sequence[str], int]:
     """The texts of a column, and how many are missing."""
     import narwhals as nw
+    import polars as pl
 
+    native = series.to_native()
+    if isinstance(native, pl.Series) and native.dtype == pl.String:
+        found = Texts(native)
+        return found, found.n_missing()
     if series.dtype in (nw.Categorical, nw.Enum):
         series = series.cast(nw.String)
     values = [_flat(value) for value in series.to_list()]

@@ -28,6 +28,7 @@ _multibyte = re.compile("[\x80-\ud7ff\ue000-\U0010ffff]")
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f"})
 _SAMPLE = 50_000
 _AROUND = 1_000
+_PIECE = 2**18
 ADVICE = "If characters look wrong, use " + example("encoding") + "."
 
 
@@ -50,11 +51,7 @@ def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | No
         text = raw.decode(sixteen, "replace")
         note = f"{name} was read as {sixteen}, although it has no byte order mark. "
         return text.encode("utf-8", "replace"), note + ADVICE
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return _not_quite_utf_8(raw, name)
-    return raw, None
+    return (raw, None) if _is_utf_8(raw) else _not_quite_utf_8(raw, name)
 
 
 def name_of(raw: bytes, encoding: str | None) -> tuple[str, bytes]:
@@ -70,10 +67,27 @@ def name_of(raw: bytes, encoding: str | None) -> tuple[str, bytes]:
     sixteen = _utf_16(raw)
     if sixteen is not None:
         return sixteen, b""
+    if _is_utf_8(raw):
+        return "utf-8", b""
     text = raw.decode("utf-8", "surrogateescape")
     if len(_multibyte.findall(text)) >= 2 * len(_escaped.findall(text)):
         return "utf-8", b""
     return _found(raw), b""
+
+
+def _is_utf_8(raw: bytes) -> bool:
+    """Whether all bytes are valid; a piece at a time, since one emoji makes a text four times as large."""
+    if raw.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(raw)
+    try:
+        for start in range(0, len(raw), _PIECE):
+            decoder.decode(view[start : start + _PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _named(raw: bytes, encoding: str, problem: str) -> bytes:

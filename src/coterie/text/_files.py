@@ -8,6 +8,7 @@ DataFrame, the original cells are kept, so that they can be written back unchang
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import sys
 from collections.abc import Iterator
@@ -37,6 +38,9 @@ KINDS = {
 }
 
 
+LARGE = 2**24  # bytes of JSON from which on they are not kept in memory
+
+
 class Wanted(NamedTuple):
     """What the user specified about a file."""
 
@@ -51,7 +55,7 @@ class Loaded(NamedTuple):
 
     frame: Any  # polars
     notes: list[str]
-    source: _csv.Cells | _json.Objects | None  # the original cells
+    source: _csv.Cells | _json.Objects | _json.OnDisk | None  # the original cells
     dialect: _dialect.Dialect | None = None  # how a csv file was written
 
 
@@ -72,7 +76,31 @@ def load(data: Any, wanted: Wanted) -> Loaded:
         raise InvalidInput(_no_file(str(data)))
     kind = kind_of(path)
     raw = gunzipped(file_content(path, most_bytes()), path.name)
-    return _parsed(raw, kind, path.name, wanted, [])
+    loaded = _parsed(raw, kind, path.name, wanted, [])
+    if isinstance(loaded.source, _json.Objects):
+        source = _let_go(loaded.source, path, len(raw), wanted.encoding)
+        loaded = loaded._replace(source=source)
+    return loaded
+
+
+def _let_go(
+    objects: _json.Objects, path: Path, size: int, encoding: str | None
+) -> _json.Objects | _json.OnDisk:
+    """Keep the text of a large file only on disk; what it says is in the table."""
+    if objects.data is None or len(objects.data) < LARGE:
+        return objects
+    digest = hashlib.sha256(objects.data).digest()
+
+    def again() -> bytes | None:
+        try:
+            # lines may have been appended since
+            raw = gunzipped(file_content(path, most_bytes()), path.name)[:size]
+            found = _lines_of(_decoded(raw, encoding, path.name)[0])
+        except InvalidInput:
+            return None
+        return found if hashlib.sha256(found).digest() == digest else None
+
+    return _json.OnDisk(objects.columns, again)
 
 
 @contextmanager
@@ -187,12 +215,16 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
         )
         how = _dialect.find(raw, wanted.encoding, cells.separator, cells.frame)
         return Loaded(frame, notes, cells, how)
-    if b"\n" not in data and b"\r" in data:  # line endings of old Macintosh files
-        data = data.replace(b"\r", b"\n")
+    data = _lines_of(data)
     if kind == "txt":
         return Loaded(lines(data), notes, None)
     frame, objects = (_json.lines if kind == "jsonl" else _json.array)(data, name)
     return Loaded(_not_empty(frame, name), notes, objects)
+
+
+def _lines_of(data: bytes) -> bytes:
+    """The same with line feeds; old Macintosh files have other line ends."""
+    return data.replace(b"\r", b"\n") if b"\n" not in data and b"\r" in data else data
 
 
 def lines(data: bytes) -> Any:

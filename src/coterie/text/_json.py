@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 from coterie.errors import InvalidInput
 
@@ -25,6 +25,10 @@ _DIGITS = 4_000  # close to Python's limit for integers
 _LARGEST = 2**53  # a float holds every integer up to this
 _DEPTH = 64  # nested lists and objects; the time polars needs grows with the cube of this
 _NOT_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
+_NOT_OPENINGS = bytes({*range(256)} - {*b"[{\n"})
+_many_openings = re.compile(rb"[\[{]{%d}" % (_DEPTH + 1))
+_blank_line = re.compile(rb"\n[ \t\r\x0b\x0c]*(?=\n|\Z)")
+_PIECE = 2**23  # bytes of lines that are written together
 _string_or_bracket = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
@@ -33,16 +37,29 @@ class Objects:
     """The original text of the objects, one per row."""
 
     columns: list[str]
-    load: Callable[[], list[str]] = field(repr=False)  # the JSON of each row
+    load: Callable[[], Iterable[str]] = field(repr=False)  # the JSON of each row
+    data: bytes | None = field(default=None, repr=False)  # the lines of a file, which `load` splits
 
     def lines(self, added: Sequence[str]) -> list[str]:
         """Each object on one line, with the members of another object added at its end."""
-        lines = []
-        for piece, more in zip(self.load(), added, strict=True):
-            line = _line_end.sub(" ", piece) if "\n" in piece or "\r" in piece else piece
-            start = line[:-1].rstrip(" \t")
-            lines.append(f"{start}{'' if start == '{' else ','}{more[1:]}")
-        return lines
+        return [_with_members(*pair) for pair in zip(self.load(), added, strict=True)]
+
+    def write(self, ours: Any, out: BinaryIO) -> None:
+        """Write each object on one line, with the columns of a DataFrame added at its end."""
+        first = 0
+        for piece in [None] if self.data is None else _pieces(self.data):
+            plain = None if piece is None else _plain_lines(piece)
+            if plain is not None:
+                some = ours[first : first + len(plain)].write_ndjson().encode()[1:-1]
+                added = some.split(b"\n{")
+                out.write(b"\n".join(map(b",".join, zip(plain, added, strict=True))) + b"\n")
+                first += len(plain)
+                continue
+            lines = list(self.load() if piece is None else _objects_in(piece))
+            members = ours[first : first + len(lines)].write_ndjson().split("\n")[:-1]
+            first += len(lines)
+            pairs = zip(lines, members, strict=True)
+            out.write("".join(f"{_with_members(*pair)}\n" for pair in pairs).encode())
 
     def cells(self) -> tuple[list[str], Any]:
         """Return (names, a DataFrame of strings): texts as they are, other values as JSON."""
@@ -59,20 +76,27 @@ class Objects:
         return typed
 
 
+class OnDisk(NamedTuple):
+    """The same for a large file, whose text is not kept in memory."""
+
+    columns: list[str]
+    read: Callable[[], bytes | None]  # None if it is not the same any more
+
+    def opened(self) -> Objects | None:
+        """The objects; None if the file has changed since it was read."""
+        data = self.read()
+        return None if data is None else _of_lines(data, self.columns)
+
+
 def lines(data: bytes, name: str) -> tuple[Any, Objects]:
     """Read one object (or text) per line."""
-    if _may_be_deep(data):
+    if _many_openings.search(data.translate(None, _NOT_OPENINGS)):
         for number, line in enumerate(data.split(b"\n"), start=1):
             _check_depth(line, f"Line {number} of {name}")
     frame = _by_polars(data)
     if frame is None:
         frame = _line_by_line(data, name)
-
-    def load() -> list[str]:
-        found = (line.strip() for line in data.split(b"\n"))
-        return [_as_object(line.decode()) for line in found if line]
-
-    return _without_rounding(frame, Objects(frame.columns, load))
+    return _without_rounding(frame, _of_lines(data, frame.columns))
 
 
 def array(data: bytes, name: str) -> tuple[Any, Objects]:
@@ -139,13 +163,14 @@ def _by_polars(data: bytes) -> Any:
     import polars as pl
 
     # polars turns a lone surrogate into a NUL
-    if b"\\ud" in data.lower() and _lone_surrogate.search(data):
+    if (b"\\ud" in data or b"\\uD" in data) and _lone_surrogate.search(data):
         return None
     try:
         frame = pl.read_ndjson(data, infer_schema_length=None)
     except pl.exceptions.PolarsError:
         return None  # the standard library reads it, or says where it is wrong
-    n_lines = sum(1 for line in data.split(b"\n") if line.strip())
+    n_blank = len(_blank_line.findall(data)) + (not data.partition(b"\n")[0].strip())
+    n_lines = data.count(b"\n") + 1 - n_blank
     return frame if frame.height == n_lines and frame.width else None
 
 
@@ -230,6 +255,48 @@ def _is_rounded(number: str | None) -> bool:
 
 
 # ---------------------------------------------------------------- original JSON text
+def _of_lines(data: bytes, columns: list[str]) -> Objects:
+    """The objects of a file with one per line."""
+
+    def load() -> Iterator[str]:
+        for piece in _pieces(data):
+            yield from _objects_in(piece)
+
+    return Objects(columns, load, data)
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Whole lines, a few megabytes at a time."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
+        yield data[start:end]
+        start = end
+
+
+def _objects_in(piece: bytes) -> list[str]:
+    found = (line.strip() for line in piece.split(b"\n"))
+    return [_as_object(line.decode()) for line in found if line]
+
+
+def _plain_lines(piece: bytes) -> list[bytes] | None:
+    """Lines without their last brace, if each is an object of some members without blanks around."""
+    odd = (b"\r", b" }\n", b"\t}\n", b"\n{}\n")
+    if not (piece.startswith(b"{") and piece.endswith(b"}\n")) or any(o in piece for o in odd):
+        return None
+    n_lines = piece.count(b"\n")
+    lines = piece.split(b"}\n")[:-1]
+    whole = len(lines) == n_lines and piece.count(b"\n{") == n_lines - 1
+    return lines if whole and not piece.startswith(b"{}\n") else None
+
+
+def _with_members(piece: str, more: str) -> str:
+    """An object on one line, with the members of another object added at its end."""
+    line = _line_end.sub(" ", piece) if "\n" in piece or "\r" in piece else piece
+    start = line[:-1].rstrip(" \t")
+    return f"{start}{'' if start == '{' else ','}{more[1:]}"
+
+
 def _as_object(piece: str) -> str:
     return f'{{"text":{piece}}}' if piece.startswith('"') else piece
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -21,7 +22,10 @@ from coterie.text._columns import chosen, column, column_names, is_missing, join
 from coterie.text._csv import Cells
 from coterie.text._dialect import Dialect
 from coterie.text._header import usual_kind
+from coterie.text._lazy import Column
 from coterie.text._names import IDS, rank
+
+Source = Cells | _json.Objects | _json.OnDisk | None
 
 _HEAD = 2_000  # rows used to guess the text column
 
@@ -30,16 +34,14 @@ _HEAD = 2_000  # rows used to guess the text column
 class Rows:
     """The user's rows: the texts to cluster, and the table they came from."""
 
-    texts: list[str]  # "" where the text is missing or blank
+    texts: Sequence[str]  # "" where the text is missing or blank
     column: Any  # the column of `frame` with the texts, or several as a tuple
     n_missing: int
-    ids: list[Any] | None
+    ids: Sequence[Any] | None
     notes: list[str]  # sentences for the user
     frame: Any = field(repr=False)  # the user's own table, or a polars DataFrame
     id_column: str | None = None  # the column of `frame` with the ids
-    source: Cells | _json.Objects | None = field(
-        default=None, repr=False
-    )  # the cells as in the file
+    source: Source = field(default=None, repr=False)  # the cells as in the file
     dialect: Dialect | None = None  # how the csv file was written
 
     def __len__(self) -> int:
@@ -82,6 +84,9 @@ class Rows:
         """The user's table as a parquet file; columns that parquet cannot hold are left out."""
         import polars as pl
 
+        if isinstance(self.frame, pl.DataFrame):
+            with suppress(Exception):  # a column that parquet cannot hold: one by one
+                return _parquet_bytes(self.frame)
         columns = []
         for name in column_names(self.frame):
             try:
@@ -93,13 +98,11 @@ class Rows:
                         [_json.whole(v) if isinstance(v, str) else v for v in values]
                     )
                 native = native.rename(str(name))
-                pl.DataFrame(native).write_parquet(io.BytesIO())
+                _parquet_bytes(pl.DataFrame(native))
             except Exception:  # tables may hold arbitrary objects
                 continue
             columns.append(native)
-        out = io.BytesIO()
-        pl.DataFrame(columns).write_parquet(out)
-        return out.getvalue()
+        return _parquet_bytes(pl.DataFrame(columns))
 
     def names_for(self, new: Iterable[str]) -> list[str]:
         """The names that `with_columns` gives to new columns."""
@@ -110,6 +113,12 @@ class Rows:
             names = [f"coterie_{name}" + (f"_{n}" if n > 1 else "") for name in wanted]
             n += 1
         return names
+
+
+def _parquet_bytes(frame: Any) -> bytes:
+    out = io.BytesIO()
+    frame.write_parquet(out)
+    return out.getvalue()
 
 
 def from_parquet(content: bytes, column: Any, id: Any, n_rows: int) -> Rows:
@@ -242,7 +251,7 @@ def _from_frame(
     text: Any,
     id: str | None,
     notes: list[str],
-    source: Cells | _json.Objects | None = None,
+    source: Source = None,
 ) -> Rows:
     import narwhals as nw
 
@@ -264,7 +273,7 @@ def _from_frame(
         need(id, names, "id")
     ids = None if id is None else _ids(column(frame, id), id, source)
     if ids is not None:
-        n_twice = len(ids) - len(set(map(str, ids)))
+        n_twice = len(ids) - _n_different(ids)
         if n_twice:
             notes.append(f"The ids in the column {id!r} are not unique ({n_twice:,} repeated).")
     id_column = None if id is None else str(id)
@@ -273,17 +282,27 @@ def _from_frame(
     return Rows(texts, text, n_missing, ids, notes, frame, id_column, source)
 
 
-def _ids(series: Any, name: str, source: Cells | _json.Objects | None) -> list[Any]:
+def _ids(series: Any, name: str, source: Source) -> Sequence[Any]:
     """Ids exactly as in a csv file, where 1.10 and 1.1 may be different ids."""
     import narwhals as nw
+    import polars as pl
 
     if isinstance(source, Cells) and series.dtype.is_float():
         series = column(source.frame, name)
+    native = series.to_native()
+    if isinstance(native, pl.Series) and (native.dtype == pl.String or native.dtype.is_integer()):
+        return Column(native)
     try:
         found: list[Any] = series.to_list()
     except (OverflowError, ValueError):  # dates outside of Python's range
         found = series.cast(nw.String).to_list()
     return found
+
+
+def _n_different(ids: Sequence[Any]) -> int:
+    if isinstance(ids, Column) and not ids.series.null_count():
+        return int(ids.series.n_unique())
+    return len(set(map(str, ids)))
 
 
 def _once(names: Sequence[Any]) -> None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from coterie import counts
 from coterie._arrays import Steps
 from coterie._sentence import in_python
@@ -128,6 +131,12 @@ class Vectorizer:
             self._foreign_cut = (self.foreign, _cutter(self._own_vectorizer(), self.words))
         cut: Callable[[str], list[str]] = self._foreign_cut[1]
         return [cut(text) for text in texts]
+
+    def n_words(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """How many words `cut_all` would find in each text, without a list of them."""
+        if self.tokenizer is not None:
+            return np.diff(self.tokenizer.count(texts)[0])
+        return np.array([len(words) for words in self.cut_all(texts)], np.int64)
 
     def _own_vectorizer(self) -> Any:
         """The user's vectorizer, if it is set and has the vocabulary of this model."""

@@ -1,4 +1,4 @@
-"""Tables as bytes: the user's cells exactly as they were read, followed by our columns.
+"""Tables as files: the user's cells exactly as they were read, followed by our columns.
 
 A csv file goes back with the delimiter, decimal mark, line ends, encoding and byte order mark of the
 file that was read.
@@ -9,16 +9,17 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
 from coterie.text import _excel
 from coterie.text._columns import column, column_names, is_missing
 from coterie.text._dialect import Dialect
-from coterie.text._json import Objects
+from coterie.text._json import Objects, OnDisk
 
 if TYPE_CHECKING:
+    from coterie.text._csv import Cells
     from coterie.text.readers import Rows
 
 # characters that start a formula in spreadsheets, also in full width
@@ -26,6 +27,10 @@ _FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
 
 
 KINDS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
+CHANGED = (
+    "The file was changed while its texts were clustered, so the table holds its values as they were"
+    " read, but not always in their original notation."
+)
 
 
 def table_bytes(
@@ -36,7 +41,22 @@ def table_bytes(
     pick: list[int] | None = None,
     with_header: bool = True,
 ) -> bytes:
-    """A table as the bytes of a file; `pick` are the numbers of the rows to write.
+    """A table as the bytes of a file: see `write_table`."""
+    out = io.BytesIO()
+    write_table(out, rows, added, kind, dialect, pick, with_header)
+    return out.getvalue()
+
+
+def write_table(
+    out: BinaryIO,
+    rows: Rows,
+    added: Mapping[str, Any],
+    kind: str,
+    dialect: Dialect | None = None,
+    pick: list[int] | None = None,
+    with_header: bool = True,
+) -> None:
+    """Write a table to an open file; `pick` are the numbers of the rows to write.
 
     Without a header, a csv or tsv file is the continuation of another one.
     """
@@ -44,34 +64,46 @@ def table_bytes(
 
     if kind == "xlsx":
         frame = sheet(rows, added)
-        return _excel.workbook({"table": frame if pick is None else frame[pick]})
-    ours = pl.DataFrame(rows.named(added))
+        out.write(_excel.workbook({"table": frame if pick is None else frame[pick]}))
+        return
+    ours, source = pl.DataFrame(rows.named(added)), _source(rows)
     if kind in ("csv", "tsv"):
-        header, cells = rows.source.cells() if rows.source else _cells(_polars(rows.frame))
+        header, cells = source.cells() if source else _cells(_polars(rows.frame))
         frame = pl.concat([cells, without_formulas(ours)], how="horizontal")
         frame = frame if pick is None else frame[pick]
         names = [*header, *ours.columns] if with_header else []
-        return csv_bytes(names, frame, kind, dialect or rows.dialect)
-    theirs = rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
+        write_csv(out, names, frame, kind, dialect or rows.dialect)
+        return
+    theirs = source.exact(rows.frame) if source else _polars(rows.frame)
     if kind == "parquet":
         frame = pl.concat([theirs, ours], how="horizontal")
-        return _parquet(frame if pick is None else frame[pick])
-    if isinstance(rows.source, Objects):
-        members = ours.write_ndjson().split("\n")[:-1]
-        lines = list(rows.source.lines(members))
-        lines = lines if pick is None else [lines[i] for i in pick]
-        return "".join(f"{line}\n" for line in lines).encode()
-    frame = pl.concat([_for_json(theirs), ours], how="horizontal")
-    out = io.BytesIO()
-    (frame if pick is None else frame[pick]).write_ndjson(out)
-    return out.getvalue()
+        out.write(_parquet(frame if pick is None else frame[pick]))
+    elif isinstance(source, Objects) and pick is None:
+        source.write(ours, out)
+    elif isinstance(source, Objects) and pick is not None:
+        lines = source.lines(ours.write_ndjson().split("\n")[:-1])
+        out.write("".join(f"{lines[i]}\n" for i in pick).encode())
+    else:
+        frame = pl.concat([_for_json(theirs), ours], how="horizontal")
+        (frame if pick is None else frame[pick]).write_ndjson(out)
+
+
+def _source(rows: Rows) -> Cells | Objects | None:
+    """The cells as in the file; None if there was no file, or if it has changed since."""
+    if not isinstance(rows.source, OnDisk):
+        return rows.source
+    found = rows.source.opened()
+    if found is None and CHANGED not in rows.notes:
+        rows.notes.append(CHANGED)
+    return found
 
 
 def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
     """The table as a DataFrame for a sheet of Excel; a note says if a text is too long for a cell."""
     import polars as pl
 
-    theirs = rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
+    source = _source(rows)
+    theirs = source.exact(rows.frame) if source else _polars(rows.frame)
     ours = pl.DataFrame(rows.named(added))
     frame = pl.concat([_cells(theirs)[1], ours], how="horizontal")
     cut = _excel.n_cut(frame)
@@ -107,23 +139,34 @@ def without_formulas(frame: Any) -> Any:
 
 
 def csv_bytes(header: list[str], frame: Any, kind: str, dialect: Dialect | None) -> bytes:
-    """A DataFrame as csv or tsv, as the user's file was written; no names: no header."""
+    """A DataFrame as csv or tsv: see `write_csv`."""
+    out = io.BytesIO()
+    write_csv(out, header, frame, kind, dialect)
+    return out.getvalue()
+
+
+def write_csv(
+    out: BinaryIO, header: list[str], frame: Any, kind: str, dialect: Dialect | None
+) -> None:
+    """Write a DataFrame as csv or tsv, as the user's file was written; no names: no header."""
     import polars as pl
 
     how = dialect or Dialect()
     if kind == "tsv" or how.separator == "\t":
         how = how._replace(separator="\t" if kind == "tsv" else ",")
     first = pl.DataFrame({str(i): [name or None] for i, name in enumerate(header)}, strict=False)
-    out = io.BytesIO()
+    text = out if how.encoding == "utf-8" else io.BytesIO()
+    text.write(how.mark if text is out else b"")
     for part in (first, frame) if header else (frame,):
         part.write_csv(
-            out,
+            text,
             separator=how.separator,
             include_header=False,
             line_terminator=how.line_end,
             decimal_comma=how.decimal_comma and how.separator != ",",
         )
-    return how.encode(out.getvalue())
+    if isinstance(text, io.BytesIO) and text is not out:
+        out.write(how.encode(text.getvalue()))
 
 
 def _polars(frame: Any) -> Any:
