@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from embedder_cases import bert
 from hypothesis import example, given
@@ -19,6 +20,8 @@ from coterie.kernels.cutting import BEGINS, GOES_ON
 from coterie.locating import Embedding
 from coterie.text import _distinct, _numbering, _scan
 from coterie.text._distinct import Distinct
+from coterie.text._lazy import Texts
+from coterie.text._numbering import lengths
 from coterie.text.tokenize import Tokenizer
 
 SIGNS = list(
@@ -99,6 +102,22 @@ class TestWords:
         monkeypatch.setattr(_distinct, "_SEED", np.uint64(7))
         found = Distinct(b"\x1e").words(text, _scan._kinds())
         np.testing.assert_array_equal(np.concatenate(found), wanted)
+
+
+@pytest.mark.parametrize("most", [10**9, -1])
+def test_a_column_of_texts_does_not_become_a_list(
+    most: int, wordllama: TokenTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    column = Texts(pl.Series([*TITLES, None, " \n", "日本 é"]))
+    texts, tokenizer = list(column), Tokenizer(language=None, segmenter="bigrams")
+    words, vectors = tokenizer.count(texts), prepare_texts(wordllama, texts)
+    monkeypatch.setattr(Texts, "__iter__", None)
+    monkeypatch.setattr(_numbering, "MANY", most)
+    assert lengths(column)[-3:].tolist() == [0, 2, 4]
+    for found, wanted in zip(tokenizer.count(column), words, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    for found, wanted in zip(prepare_texts(wordllama, column), vectors, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from coterie._sentence import Sentence, parameter
 from coterie.errors import InvalidInput
+from coterie.text._lazy import Texts
+from coterie.text._numbering import lengths
 
 Vectors = npt.NDArray[np.float32]
 Progress = Callable[[int, int], None]  # called with the number of texts done and of all texts
@@ -58,7 +60,7 @@ def slices(start: int, stop: int, size: int = BLOCK) -> list[slice]:
 
 def batches(texts: Sequence[str], times: int = 1) -> Iterator[tuple[int, Sequence[str]]]:
     """(position of the first, some consecutive texts), until all have been; `times` as many as usual."""
-    upto = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    upto = np.cumsum(lengths(texts))
     start = 0
     while start < len(texts):
         most = times * BATCH_CHARACTERS + (int(upto[start - 1]) if start else 0)
@@ -72,6 +74,8 @@ def checked_texts(texts: Any) -> Sequence[str]:
     """A list of texts, or a refusal that says what is not one."""
     if isinstance(texts, str | bytes):
         raise InvalidInput("embed takes a list of texts; got a single text: put it into a list.")
+    if isinstance(texts, Texts):  # which are nothing but texts; a list of them might not fit
+        return texts
     if not isinstance(texts, list | tuple):
         texts = list(texts)
     odd = enumerate(texts) if set(map(type, texts)) != {str} else ()

@@ -63,5 +63,9 @@ class Texts(Column):
         """Number of texts that are missing or blank."""
         return len(self) - int(self.series.str.contains(_NOT_BLANK).sum())
 
+    def lengths(self) -> Any:
+        """An array with at least the number of characters of each text, without making the texts."""
+        return self.series.str.len_chars().fill_null(0).to_numpy()
+
     def _made(self, values: list[str | None]) -> list[str]:
         return ["" if value is None or value.isspace() else value for value in values]

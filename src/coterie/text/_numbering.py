@@ -15,6 +15,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from coterie.text._lazy import Texts
+
 Ptr = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 Item = TypeVar("Item")
@@ -26,7 +28,14 @@ MANY = 1_000_000  # characters from which compiled code is worth loading
 
 def are_many(texts: Sequence[str]) -> bool:
     """Whether texts are worth loading compiled code, and a second thread."""
-    return sum(map(len, texts)) > MANY
+    return int(lengths(texts).sum()) > MANY
+
+
+def lengths(texts: Sequence[str]) -> Ptr:
+    """How long each text is, in characters."""
+    if isinstance(texts, Texts):
+        return np.asarray(texts.lengths(), np.int64)
+    return np.fromiter(map(len, texts), np.int64, len(texts))
 
 
 class Few:
@@ -50,18 +59,18 @@ class Few:
 
 
 def spread(
-    raw: Sequence[Numbers], lengths: npt.NDArray[np.int64], part: Numbers, n_texts: int
+    raw: Sequence[Numbers], sizes: npt.NDArray[np.int64], part: Numbers, n_texts: int
 ) -> tuple[Ptr, Numbers]:
     """Put the parts of strings in their place: (where each text begins, the parts of all texts).
 
-    `part` holds the parts of all strings, string after string, and `lengths` how many each has.
+    `part` holds the parts of all strings, string after string, and `sizes` how many each has.
     """
-    first = np.cumsum(lengths) - lengths
+    first = np.cumsum(sizes) - sizes
     ptr = np.zeros(n_texts + 1, np.int64)
-    ids = np.empty(sum(int(lengths[some].sum()) for some in raw), np.int32)
+    ids = np.empty(sum(int(sizes[some].sum()) for some in raw), np.int32)
     done = end = 0
     for some in raw:
-        size = lengths[some]
+        size = sizes[some]
         upto = np.cumsum(size)
         total = int(upto[-1]) if upto.size else 0
         index = np.repeat(first[some] - (upto - size), size) + np.arange(total)

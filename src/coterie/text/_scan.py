@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from coterie._optional import require
 from coterie.text import _segment
-from coterie.text._numbering import Few, are_many, in_background, spread
+from coterie.text._numbering import Few, are_many, in_background, lengths, spread
 
 if TYPE_CHECKING:
     from coterie.text.tokenize import Tokenizer
@@ -83,7 +83,7 @@ def _scan_many(joined: Iterable[str]) -> tuple[list[WordIds], list[str]]:
 
 def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the texts in chunks of about _CHUNK characters."""
-    upto = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    upto = np.cumsum(lengths(texts))
     start = 0
     while start < len(texts):
         before = upto[start - 1] if start else 0
