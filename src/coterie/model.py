@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
+from coterie._arrays import numbers
 from coterie.backends import get_backend
 from coterie.counts import Counts
 from coterie.frozen import Frozen, LeaveOut
@@ -256,7 +257,7 @@ class Model:
         if not self.n_dimensions or not counts.vectors.shape[1]:
             return 0.0
         sums = self.frozen.sums[clusters]
-        before, after = ((s**2).sum(axis=1) for s in (sums, sums + counts.vectors[0]))
+        before, after = ((s**2).sum(axis=1) for s in (sums, sums + numbers(counts.vectors[0])))
         gain = potential(self.urn, after) - potential(self.urn, before)
         return float(gain[0] - gain[1])
 
