@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from coterie import counts
 from coterie._arrays import Steps
 from coterie._sentence import in_python
