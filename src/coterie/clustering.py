@@ -152,7 +152,7 @@ class Clustering(Uses):
         scale, counts = self._scale, corpus.counts
         none = np.zeros(counts.word.size, bool)
         known = corpus.doc_of_row >= 0
-        words = np.array([len(cut) for cut in self.vectorizer.cut_all(list(texts))])[known]
+        words = self.vectorizer.n_words(texts)[known]
         unknown = np.maximum(words - counts.length, 0)
         labels = self.model.predict(counts)
         return scale.scores(
