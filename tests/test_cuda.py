@@ -49,8 +49,8 @@ BLOCKED = SamplerOptions("blocked", block_size=13)
 
 def corpus(name: str, n_docs: int = 70) -> Counts:
     counts = random_corpus(n_docs, V, 12, 4, 1 if "Eq. 3" in name else 2, topics=5)
-    grid = np.random.default_rng(3).integers(-8000, 8000, (n_docs, 6)) / 2.0**14
-    return counts._replace(vectors=grid.astype(np.float32)) if name == "located" else counts
+    grid = np.random.default_rng(3).integers(-8000, 8000, (n_docs, 6))
+    return counts._replace(vectors=grid.astype(np.int16)) if name == "located" else counts
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from embedder_cases import bert, refused
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coterie.embedders import _base, _encode, _files, identity, reopen, resolve
+from coterie.embedders import _base, _encode, _files, _pieces, identity, reopen, resolve
 from coterie.embedders._encode import Encoder
 from coterie.embedders._table import TokenTable
 from coterie.errors import Unsupported
@@ -74,7 +74,7 @@ class TestWordllama:
         monkeypatch.setattr(_base, "BATCH_TEXTS", 3)
         np.testing.assert_array_equal(wordllama.embed(TEXTS), together)
         monkeypatch.setattr(_base, "BATCH_CHARACTERS", 40)
-        monkeypatch.setattr(_encode, "_FORGET_PIECES", 2)
+        monkeypatch.setattr(_pieces, "_FORGET_PIECES", 2)
         np.testing.assert_array_equal(wordllama.embed(TEXTS), together)
 
     def test_texts_of_nothing_are_zero_and_others_are_not(self, wordllama: TokenTable) -> None:

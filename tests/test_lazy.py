@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 import coterie
 from coterie import _records, metrics, model, nesting, unusual
+from coterie.report import cuts
 from coterie.text import _encodings, _files, _json, _lazy, writing
 from coterie.text.readers import read
 
@@ -61,6 +62,12 @@ def test_a_column_is_a_sequence_of_texts():
         found[7]
     with pytest.raises(TypeError):
         hash(found)
+
+
+def test_what_is_blank_is_so_in_python_and_in_polars():
+    every = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    found = _lazy.Texts(pl.Series(every))
+    assert found.n_missing() == sum(map(str.isspace, every)) == found[:].count("")
 
 
 def test_files_and_polars_tables_hold_each_text_once(tmp_path):
@@ -207,6 +214,14 @@ def test_typicality_is_measured_some_documents_at_a_time(groups, monkeypatch):
     expected = groups.model.typicality(counts, labels)
     monkeypatch.setattr(model, "AT_ONCE", 7)
     np.testing.assert_array_equal(groups.model.typicality(counts, labels), expected)
+
+
+def test_words_of_the_finest_clusters_are_counted_in_parts(groups, monkeypatch):
+    n = cuts.n_finest(groups)
+    expected = cuts._counted(groups, n).toarray()
+    np.testing.assert_array_equal(expected.sum(axis=0), groups.model.counted.sum(axis=0).A1)
+    monkeypatch.setattr(cuts, "_DOCUMENTS", 7)
+    np.testing.assert_array_equal(cuts._counted(groups, n).toarray(), expected)
 
 
 def test_a_row_without_words_has_no_name(groups):

@@ -174,7 +174,7 @@ def test_documents_are_tied_if_words_and_vectors_are_the_same() -> None:
     ptr = np.arange(0, 9, 2)
     vectors = unit_vectors(4, 4, 1)
     vectors[1], vectors[2] = vectors[0], vectors[0]
-    vectors[2, 3] += 2.0**-14
+    vectors[2, 3] += 1
     assert from_ids(ptr, ids.copy(), 2, "a test", tie=True).counts.weight.tolist() == [4]
     tied = from_ids(ptr, ids.copy(), 2, "a test", tie=True, vectors=vectors.copy())
     assert tied.counts.weight.tolist() == [2, 1, 1]

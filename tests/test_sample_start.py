@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coterie import GSDMM, GSDPMM, TSDPMM, cluster, fitting, grouping, sample_start, urns
+from coterie import GSDMM, GSDPMM, TSDPMM, cluster, fitting, grouping, sample_start, sampler, urns
 from coterie import counts as counts_room
 from coterie.backends import get_backend
 from coterie.backends.base import DEFAULT
@@ -86,6 +86,7 @@ def test_no_cluster_is_merged_in_the_sample(monkeypatch: pytest.MonkeyPatch) -> 
     texts = [" ".join(words) for words in TEXTS]
     groups = cluster(texts, embedder=None, n_sweeps=2)
     assert any(note.startswith("Start: ") for note in groups.trace.notes)
+    assert {record.sampler for record in groups.trace} == {"blocked"}
     assert seen
     assert len(set(seen)) == 1
 
@@ -97,6 +98,7 @@ def test_cluster_with_seeds_starts_large_data_from_a_sample(
     texts = [" ".join(words) for words in TEXTS]
     groups = cluster(texts, seeds=SEEDS, embedder=None, n_sweeps=2)
     assert any(note.startswith("Start: ") for note in groups.trace.notes)
+    assert {record.sampler for record in groups.trace} == {"blocked"}
     assert {"baking", "cycling", "astronomy"} <= set(groups.clusters["name"].to_list())
 
 
@@ -132,7 +134,7 @@ def test_placing_starts_from_the_clusters_of_the_sample() -> None:
 
 def test_subset_keeps_words_weights_and_vectors() -> None:
     matrix = np.array([[1, 0, 2], [0, 3, 0], [4, 0, 0]])
-    given = np.arange(6, dtype=np.float32).reshape(3, 2)
+    given = np.arange(6, dtype=np.int16).reshape(3, 2)
     counts = from_matrix(matrix, "test", sample_weight=[1, 2, 3], vectors=given).counts
     some = subset(counts, np.array([0, 2]))
     assert some.word.tolist() == [0, 2, 0]
@@ -162,6 +164,7 @@ def test_cluster_sweeps_a_sample_of_large_data_and_then_a_few_times_over_all(
     assert told[0] == ("sampling", 1, 40)
     assert len(told) > 9
     assert any(note.startswith("Start: ") for note in groups.trace.notes)
+    assert {record.sampler for record in groups.trace} == {"blocked"}
     assert not any("still improving" in note for note in groups.notes)
     assert "over a sample" in {s.name: s.why for s in groups.settings}["sweeps"]
     again = cluster(texts, embedder=None, levels=False, n_jobs=3)
@@ -180,6 +183,22 @@ def test_threads_share_the_pass_that_places_documents(sampler: str) -> None:
     np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
+def test_threads_share_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[int, str, int]] = []
+
+    def run(counts: Any, urn: Any, plan: Any, backend: Any) -> Any:
+        ran.append((counts.n_docs, plan.options.sampler, plan.options.n_jobs))
+        return real(counts, urn, plan, backend)
+
+    real = sampler.run
+    monkeypatch.setattr(sampler, "run", run)
+    fitted = {"init": "sample", "random_state": 5, "n_sweeps": 1, "n_jobs": 3}
+    GSDMM(40, sampler="blocked", **fitted).fit(TEXTS)
+    GSDMM(40, sampler="gibbs", **fitted).fit(TEXTS)
+    (_, *whole), (_, *sample), (_, *_), (_, *exact) = ran
+    assert (whole, sample, exact) == (["blocked", 3], ["blocked", 3], ["auto", 1])
+
+
 def test_large_data_is_settled_when_nearly_all_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last texts to move are between clusters that suit them equally well."""
     monkeypatch.setattr(fitting, "is_large", lambda counts: True)
@@ -196,7 +215,7 @@ def test_vectors_of_a_corpus_are_those_of_its_documents(monkeypatch: pytest.Monk
     """They are moved where they are: empty rows and copies of documents have none."""
     monkeypatch.setattr(counts_room, "AT_ONCE", 2)
     matrix = np.array([[0, 0], [1, 0], [1, 0], [0, 2], [0, 0], [3, 1], [0, 2], [1, 1]])
-    given = np.arange(16, dtype=np.float32).reshape(8, 2)
+    given = np.arange(16, dtype=np.int16).reshape(8, 2)
     given[2], given[6] = given[1], given[3]
     expected = given[[1, 3, 5, 7]].copy()
     corpus = from_matrix(matrix, "test", tie=True, vectors=given)

@@ -12,6 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from tiny import corpus, from_bags, random_corpus, random_labels, seeded
 
 from coterie import GSDMM, _rng, cluster, sampler, urns
+from coterie._arrays import STEP, numbers
 from coterie.backends import SamplerOptions, get_backend
 from coterie.backends.cpu import BACKEND as CPU
 from coterie.counts import Counts
@@ -40,8 +41,8 @@ def documents(n_docs: int = 400, heaviest: int = 3, vectors: bool = False) -> Co
     counts = random_corpus(n_docs, V, 9, seed=4, heaviest=heaviest, topics=5)
     if not vectors:
         return counts
-    whole = np.rint(8 * (_rng.uniform(6, 1, np.arange(3 * n_docs), 0) - 0.5)) / 8
-    return counts._replace(vectors=whole.reshape(n_docs, 3).astype(np.float32))
+    whole = np.rint(8 * (_rng.uniform(6, 1, np.arange(3 * n_docs), 0) - 0.5)) / (8 * STEP)
+    return counts._replace(vectors=whole.reshape(n_docs, 3).astype(np.int16))
 
 
 def opened(counts: Counts, urn: Urn, n_shards: int, **how: object) -> ShardedChain:
@@ -81,7 +82,7 @@ def test_vectors_are_added_up_some_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(merge, "AT_ONCE", 37)
     parts = tally(counts, labels, 12)
     np.testing.assert_array_equal(whole.sums, parts.sums)
-    own = [counts.weight[labels == k] @ counts.vectors[labels == k] for k in range(12)]
+    own = [counts.weight[labels == k] @ numbers(counts.vectors[labels == k]) for k in range(12)]
     np.testing.assert_array_equal(parts.sums, own)
 
 

@@ -56,14 +56,14 @@ def planted(
 
 
 def vectors_for(topic: npt.NDArray[np.int32], n_dimensions: int, xp: Any = np) -> Any:
-    """A unit vector for each document, near its topic's, as multiples of 2^-14."""
+    """A unit vector for each document, near its topic's, as whole numbers of 2^-14."""
     random = xp.random.RandomState(7)
     centre = random.standard_normal((int(topic.max()) + 1, n_dimensions)).astype(np.float32)
     own = centre[xp.asarray(topic)] + 1.5 * random.standard_normal(
         (topic.size, n_dimensions)
     ).astype(np.float32)
     own /= xp.sqrt((own * own).sum(axis=1, keepdims=True))
-    return _host(xp, xp.rint(own * 2.0**14) / xp.float32(2.0**14)).astype(np.float32)
+    return _host(xp, xp.rint(own * 2.0**14).astype(np.int16))
 
 
 def _ranks(random: Any, xp: Any, n: int, n_words: int, steep: float) -> Any:

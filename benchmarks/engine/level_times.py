@@ -70,7 +70,7 @@ def _tree(n_clusters: int) -> Row:
     centres = rng.normal(size=(n_clusters, 256))
     vectors = centres[labels] + rng.normal(size=(counts.n_docs, 256))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    counts = counts._replace(vectors=(np.rint(vectors / STEP) * STEP).astype(np.float32))
+    counts = counts._replace(vectors=np.rint(vectors / STEP).astype(np.int16))
     words = urns.finite(n_clusters + 1, 0.1, urns.per_word(0.1, counts.n_words))
     urn = urns.located(words, 20.0)
     assignment = from_labels(counts, urn, labels).assignment

@@ -143,7 +143,7 @@ def _embedding() -> Row:
     read = time.perf_counter() - began
     raw = embedder.embed(texts)
     embedded = time.perf_counter() - began - read
-    prepare(raw, overwrite=True)
+    prepare(raw)
     total = time.perf_counter() - began
     return {"texts": len(texts), "read": read, "embed": embedded, "seconds": total}
 

@@ -17,7 +17,29 @@ from scipy import sparse
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
 
-STEP = 2.0**-14  # vectors of documents are multiples of this, so that their sums are exact
+STEP = 2.0**-14  # vectors of documents are whole numbers of this, so that their sums are exact
+LINE = 128  # bytes: two cache lines, which some CPUs load together
+
+Steps = npt.NDArray[np.int16]  # vectors of documents, a row each
+
+
+def numbers(vectors: Steps) -> npt.NDArray[np.float64]:
+    """Vectors in steps as the numbers that they stand for."""
+    return np.multiply(vectors, STEP, dtype=np.float64)
+
+
+def squares(vectors: Steps) -> npt.NDArray[np.float64]:
+    """|e|^2 of each vector, without a copy of all in double precision; exact in any order."""
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)) * STEP**2
+
+
+def aligned(shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+    """Zeros that begin a cache line: a wide load from the middle of one takes twice as long."""
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.zeros(n_bytes + 3 * LINE, np.uint8)
+    begin = LINE + -room.ctypes.data % LINE
+    zeros: npt.NDArray[Any] = room[begin : begin + n_bytes].view(dtype).reshape(shape)
+    return zeros
 
 
 def plain(value: Any, what: str) -> npt.NDArray[Any]:

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie._arrays import STEP
 from coterie._pack import Arrays, are, are_texts, as_bytes, damaged, is_ptr, json_in, within
-from coterie.counts import AT_ONCE, Corpus, Counts, check_totals
+from coterie.counts import Corpus, Counts, check_totals
 from coterie.errors import InvalidInput
 from coterie.frozen import flags_of
 from coterie.kernels import tally as tally_kernels
@@ -144,14 +143,9 @@ def corpus_arrays(corpus: Corpus) -> Arrays:
 
 
 def _stored_vectors(counts: Counts) -> Arrays:
-    """Vectors as whole numbers of steps; they fit int16, since none is longer than 1."""
     if not counts.vectors.shape[1]:
         return {}
-    stored = np.empty(counts.vectors.shape, np.int16)
-    for first in range(0, len(stored), AT_ONCE):
-        some = slice(first, first + AT_ONCE)
-        stored[some] = np.rint(counts.vectors[some] / STEP)
-    return {"doc_vector": stored}
+    return {"doc_vector": counts.vectors}
 
 
 def read_corpus(
@@ -196,8 +190,7 @@ def read_corpus(
         stored = arrays.get("doc_vector", np.zeros(0))
         if stored.dtype != np.int16 or stored.shape != (weight.size, model.n_dimensions):
             raise damaged(path, "its documents have no vectors")
-        vectors = np.multiply(stored, np.float32(STEP), dtype=np.float32)
-        corpus = corpus._replace(counts=corpus.counts._replace(vectors=vectors))
+        corpus = corpus._replace(counts=corpus.counts._replace(vectors=stored))
     fits = _is_part if sampled else _makes
     if not fits(model, corpus, per_row, promoting):
         raise damaged(path, "its counts do not match its documents")

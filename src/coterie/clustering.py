@@ -291,12 +291,10 @@ class Clustering(Uses):
 
     def encode(self, texts: list[str]) -> Corpus:
         """New texts as the model knows them: words, and vectors if it has any."""
-        corpus = self.vectorizer.encode(texts)
-        if self.embedding is None or not self.model.n_dimensions:
-            return corpus
-        vectors = self.embedding.again(texts, None, len(texts), "predict")
-        vectors = np.ascontiguousarray(vectors[corpus.doc_of_row >= 0])
-        return corpus._replace(counts=corpus.counts._replace(vectors=vectors))
+        vectors = None
+        if self.embedding is not None and self.model.n_dimensions:
+            vectors = self.embedding.again(texts, None, len(texts), "predict", self.n_jobs)
+        return self.vectorizer.encode(texts, vectors=vectors)
 
     def seed_report(self) -> SeedReport:
         """Report what became of each seed: its texts, words gained and lost, and the new clusters."""

@@ -13,14 +13,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie._arrays import plain, plain_matrix
+from coterie._arrays import Steps, plain, plain_matrix
 from coterie._sentence import counted, parameter
 from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
 INT32_MAX = 2**31 - 1
-AT_ONCE = 65_536  # rows of vectors that are moved together
+AT_ONCE = 65_536  # rows of vectors that are added up together
+_MOVED = 4096  # and that are moved together
+NO_VECTORS: Steps = np.zeros((0, 0), np.int16)
 
 
 class Counts(NamedTuple):
@@ -32,9 +34,7 @@ class Counts(NamedTuple):
     length: npt.NDArray[np.int64]  # (documents,) N_d, words of one copy
     weight: npt.NDArray[np.int64]  # (documents,) copies tied together
     n_words: int  # V
-    vectors: npt.NDArray[np.float32] = np.zeros(
-        (0, 0), np.float32
-    )  # (documents, dimensions), or none
+    vectors: Steps = NO_VECTORS  # (documents, dimensions), whole numbers of STEP, or none
 
     @property
     def n_docs(self) -> int:
@@ -74,7 +74,7 @@ def from_matrix(
     owner: str,
     sample_weight: npt.ArrayLike | None = None,
     tie: bool = False,
-    vectors: npt.NDArray[np.float32] | None = None,
+    vectors: Steps | None = None,
 ) -> Corpus:
     """Make a corpus from a sparse matrix or 2-D array of word counts, and check it.
 
@@ -105,7 +105,7 @@ def from_ids(
     owner: str,
     sample_weight: npt.ArrayLike | None = None,
     tie: bool = False,
-    vectors: npt.NDArray[np.float32] | None = None,
+    vectors: Steps | None = None,
 ) -> Corpus:
     """Make a corpus from token ids, document after document; negative ids are unknown words.
 
@@ -115,7 +115,7 @@ def from_ids(
     new_ptr = np.empty(ptr.size, np.int64)
     seen = np.full(max(n_words, 1), -1, np.int64)
     n = tally.tally(ptr, ids, ids, amount, new_ptr, seen, np.empty(max(n_words, 1), np.int64))
-    word, amount = (ids, amount) if n == ids.size else (ids[:n].copy(), amount[:n].copy())
+    word, amount = _front(ids, n), _front(amount, n)
     return _corpus(new_ptr, word, amount, n_words, owner, sample_weight, tie, vectors)
 
 
@@ -127,7 +127,7 @@ def _corpus(
     owner: str,
     sample_weight: npt.ArrayLike | None,
     tie: bool,
-    vectors: npt.NDArray[np.float32] | None,
+    vectors: Steps | None,
 ) -> Corpus:
     n_rows = ptr.size - 1
     weight = _weights(sample_weight, n_rows, owner)
@@ -142,7 +142,8 @@ def _corpus(
         doc_of_row[rows] = np.arange(rows.size)
         weight = weight[rows]
     if rows.size < n_rows:
-        ptr, word, amount = _take(ptr, word, amount, rows)
+        n = tally.move_forward(rows, ptr, word, amount)
+        ptr, word, amount = ptr[: rows.size + 1], _front(word, n), _front(amount, n)
     length = _sums(ptr, amount)
     counts = Counts(ptr, word, amount, length, weight, n_words)
     if vectors is not None:
@@ -151,11 +152,16 @@ def _corpus(
     return Corpus(counts, doc_of_row)
 
 
-def _kept(vectors: npt.NDArray[np.float32], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+def _front(array: npt.NDArray[np.int32], n: int) -> npt.NDArray[np.int32]:
+    """The first entries of an array of ours; copied if that frees memory worth the copy."""
+    return array[:n] if 4 * n > 3 * array.size else array[:n].copy()
+
+
+def _kept(vectors: Steps, rows: npt.NDArray[np.int64]) -> Steps:
     """These rows (ascending), moved to the front where they are: a copy might not fit into memory."""
     if rows.size < len(vectors):
-        for first in range(0, rows.size, AT_ONCE):
-            some = rows[first : first + AT_ONCE]
+        for first in range(0, rows.size, _MOVED):
+            some = rows[first : first + _MOVED]
             vectors[first : first + some.size] = vectors[some]
     return vectors[: rows.size]
 
@@ -164,11 +170,8 @@ def check_totals(counts: Counts, owner: str) -> None:
     """Raise an error if counts would overflow: the state stores word counts per cluster as int32."""
     if counts.word.size == 0:
         return
-    if counts.weight.max(initial=1) > 1:
-        amounts = counts.tally * np.repeat(counts.weight, np.diff(counts.ptr)).astype(np.float64)
-        totals = np.bincount(counts.word, amounts)
-    else:
-        totals = np.bincount(counts.word, counts.tally)
+    totals = np.zeros(counts.n_words)
+    tally.totals(counts.ptr, counts.word, counts.tally, counts.weight, totals)
     if totals.max() > INT32_MAX:
         w = int(totals.argmax())
         raise InvalidInput(
@@ -263,7 +266,7 @@ def _groups(
     word: npt.NDArray[np.int32],
     amount: npt.NDArray[np.int32],
     rows: npt.NDArray[np.int64],
-    vectors: npt.NDArray[np.float32] | None,
+    vectors: Steps | None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Identical documents among rows: (first of each group, in order; group of each row).
 
@@ -271,15 +274,24 @@ def _groups(
     """
     prints = np.empty((2, ptr.size - 1), np.uint64)
     tally.fingerprints(ptr, word, amount, prints[0], prints[1])
-    if vectors is not None:
-        factors = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]) | np.uint64(1)
-        tally.vector_prints(vectors.view(np.uint32), factors.reshape(2, -1), prints[0], prints[1])
-    pairs = np.ascontiguousarray(prints[:, rows].T).view([("", np.uint64)] * 2).ravel()
-    _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-    by_first = np.argsort(first, kind="stable")
-    rank = np.empty_like(by_first)
-    rank[by_first] = np.arange(by_first.size)
-    return first[by_first], rank[group.ravel()]
+    first, group = _same_prints(prints, rows)
+    if vectors is None or first.size == rows.size:
+        return first, group
+    several = rows[np.bincount(group)[group] > 1]  # others are unlike any document in their words
+    factors = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]) | np.uint64(1)
+    bits = vectors.view(np.uint16)
+    tally.vector_prints(several, bits, factors.reshape(2, -1), prints[0], prints[1])
+    return _same_prints(prints, rows)
+
+
+def _same_prints(
+    prints: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows with the same pair of numbers: (first of each group, in order; group of each row)."""
+    first, group = np.empty((2, rows.size), np.int64)
+    slot = np.full(1 << (2 * rows.size + 1).bit_length(), -1, np.int32)
+    n = tally.group(rows, prints[0], prints[1], slot, first, group)
+    return first[:n].copy(), group
 
 
 def subset(counts: Counts, rows: npt.NDArray[np.int64]) -> Counts:

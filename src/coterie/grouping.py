@@ -230,7 +230,7 @@ def cluster(
     embedding, vectors = None, None
     if source is not None:
         told = None if on_progress is None else partial(on_progress, "vectors")
-        embedding, vectors = Embedding.of_texts(source, rows.texts, told)
+        embedding, vectors = Embedding.of_texts(source, rows.texts, told, n_jobs)
         enter("words")
     how = (tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors, stop_words)
     vectorizer, corpus, notes = Vectorizer.learn(rows.texts, *how)
@@ -396,7 +396,7 @@ def _task(
         return task
     plan = task.plan
     if plan.from_sample:
-        plan = _of_sample(plan)
+        plan = _of_sample(plan, estimator.backend)
     else:
         steps = [*plan.steps, MergeClusters(MERGE_AFTER), SplitMerge(SPLIT_AFTER)]
         plan = plan._replace(steps=steps)
@@ -405,8 +405,10 @@ def _task(
     return task._replace(plan=plan)
 
 
-def _of_sample(plan: Plan) -> Plan:
-    """The plan of a large corpus: most sweeps are over a sample."""
+def _of_sample(plan: Plan, backend: str) -> Plan:
+    """The plan of a large corpus: most sweeps are over a sample, and threads share all of them."""
+    if plan.options.sampler == "auto" and backend in ("auto", "cpu"):
+        plan = plan._replace(options=plan.options._replace(sampler="blocked"))
     return plan._replace(
         n_sweeps=max(1, plan.n_sweeps // FEWER),
         sampling=Sampling(plan.n_sweeps, SAMPLED),

@@ -85,7 +85,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
     }
     if ARRAYS not in contents or TRACE not in contents:
         raise damaged(folder / CONFIG, "it does not list all files")
-    arrays = _unpack(folder, contents[ARRAYS])
+    arrays = _unpack(folder, contents.pop(ARRAYS))
     words = _parse_words(folder, contents[WORDS]) if WORDS in contents else None
     model = read_model(folder / ARRAYS, folder / CONFIG, config, arrays, words)
     fitted = _fitted(folder, config, model, read_names(folder / ARRAYS, arrays, model.n_words))
@@ -104,7 +104,9 @@ def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
     from safetensors.numpy import load as unpack
 
     try:
-        return {name: np.array(array) for name, array in unpack(content).items()}
+        found = unpack(content).items()
+        # a copy only where it is read-only; they may be most of the memory
+        return {name: a if a.flags.writeable else np.array(a) for name, a in found}
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise damaged(folder / ARRAYS, str(error)) from None
 

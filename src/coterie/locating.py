@@ -15,7 +15,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from coterie import embedders
+from coterie._arrays import Steps, numbers
 from coterie._sentence import parameter
+from coterie.backends import threads
 from coterie.counts import AT_ONCE, Counts
 from coterie.errors import InvalidInput, concerning
 from coterie.kernels import fixed
@@ -30,8 +32,6 @@ SWEEPS = (3, 6, 9, 12)  # after which it is
 
 INSTALLED = ("auto", "wordllama")  # embedders that every installation has
 
-Vectors = npt.NDArray[np.float32]
-
 
 @dataclass
 class Embedding:
@@ -43,20 +43,30 @@ class Embedding:
 
     @classmethod
     def of_texts(
-        cls, embedder: embedders.Embedder, texts: Sequence[str], progress: Any = None
-    ) -> tuple[Embedding, Vectors]:
+        cls,
+        embedder: embedders.Embedder,
+        texts: Sequence[str],
+        progress: Any = None,
+        n_jobs: int | None = None,
+    ) -> tuple[Embedding, Steps]:
         """Embed the texts to fit."""
-        raw = embedder.embed(texts, progress)
-        vectors, mean = embedders.prepare(raw, n_rows=len(texts), overwrite=True)
+        vectors, mean = embedders.prepare_texts(embedder, texts, None, threads(n_jobs), progress)
         return cls(mean, embedders.identity(embedder), embedder), vectors
 
     @classmethod
-    def of_array(cls, given: Any, n_rows: int) -> tuple[Embedding, Vectors]:
+    def of_array(cls, given: Any, n_rows: int) -> tuple[Embedding, Steps]:
         """Take vectors as they are given, one row per document."""
         vectors, mean = embedders.prepare(given, n_rows=n_rows)
         return cls(mean, None), vectors
 
-    def again(self, texts: Sequence[str] | None, given: Any, n_rows: int, owner: str) -> Vectors:
+    def again(
+        self,
+        texts: Sequence[str] | None,
+        given: Any,
+        n_rows: int,
+        owner: str,
+        n_jobs: int | None = None,
+    ) -> Steps:
         """The vectors of new documents: those given, or what the same embedder says of the texts."""
         with concerning("embeddings"):
             if given is not None:
@@ -70,8 +80,7 @@ class Embedding:
         if self.embedder is None:
             with concerning("embedder"):
                 self.embedder = embedders.reopen(self.identity)
-        raw = self.embedder.embed(texts)
-        return embedders.prepare(raw, self.mean, n_rows=n_rows, overwrite=True)[0]
+        return embedders.prepare_texts(self.embedder, texts, self.mean, threads(n_jobs))[0]
 
 
 def restored(mean: npt.NDArray[np.float64] | None, identity: Any) -> Embedding | None:
@@ -124,17 +133,12 @@ def best_kappa(counts: Counts, urn: Urn, assignment: Assignment) -> float:
         return urn.location.kappa
     sample = with_others[:: -(-with_others.size // SAMPLE)]
     gain = _gains(counts, urn.location.rho, own, slots.size, sample)
-    at, row = own[sample], np.arange(sample.size)
-    others = np.tile(size.astype(np.float64), (sample.size, 1))
-    others[row, at] -= 1.0
-    log_size = np.log(others + urn.sizes.prior)
+    at, prior = own[sample], urn.sizes.prior
+    log_size, log_less = np.log(size + prior), np.log(np.maximum(size - 1.0, 1.0) + prior)
+    room = np.empty(slots.size)
 
     def slope(kappa: float) -> float:
-        weight = log_size + kappa * gain
-        weight -= weight.max(axis=1, keepdims=True)
-        np.exp(weight, out=weight)
-        expected = (weight * gain).sum(axis=1) / weight.sum(axis=1)
-        return float((gain[row, at] - expected).sum())
+        return float(fixed.kappa_slope(gain, at, log_size, log_less, kappa, room))
 
     return float(f"{_root(slope, MAX_KAPPA):.3g}")
 
@@ -148,12 +152,11 @@ def _gains(
         some = slice(first, first + AT_ONCE)
         held = counts.weight[some].astype(np.float64)
         members = sparse.csc_matrix((held, own[some], np.arange(held.size + 1)), (n, held.size))
-        sums += members @ counts.vectors[some].astype(np.float64)
+        sums += members @ numbers(counts.vectors[some])
     gain = np.zeros((sample.size, n))
     centre, norm = np.ascontiguousarray(sums.T, np.float32), (sums**2).sum(axis=1)
-    fixed.location(
-        counts.vectors, 1.0, rho, centre, norm, sample, own, gain, np.empty(n, np.float32)
-    )
+    dots, rows = fixed.room_for_products(n, sums.shape[1])
+    fixed.location(counts.vectors, 1.0, rho, centre, norm, sample, own[sample], gain, dots, rows)
     return gain
 
 

@@ -17,11 +17,14 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
+from coterie._arrays import numbers
 from coterie.backends import get_backend
-from coterie.counts import AT_ONCE, Counts
+from coterie.counts import Counts
 from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment, from_assignment, word_counts
 from coterie.urns import Urn, potential
+
+AT_ONCE = 65_536  # documents whose words are measured together
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -254,7 +257,7 @@ class Model:
         if not self.n_dimensions or not counts.vectors.shape[1]:
             return 0.0
         sums = self.frozen.sums[clusters]
-        before, after = ((s**2).sum(axis=1) for s in (sums, sums + counts.vectors[0]))
+        before, after = ((s**2).sum(axis=1) for s in (sums, sums + numbers(counts.vectors[0])))
         gain = potential(self.urn, after) - potential(self.urn, before)
         return float(gain[0] - gain[1])
 

@@ -164,6 +164,8 @@ def _start(counts: Counts, urn: Urn, plan: Plan, key: int, backend: Backend) -> 
     def fit(some: Counts, thin: Urn, init: Init, inner: int) -> Started:
         steps = [step for step in plan.steps if step.learns]
         how = DEFAULT._replace(sampler="auto")
+        if plan.options.sampler == "blocked":  # threads share the sample, too
+            how = DEFAULT._replace(sampler="blocked", n_jobs=plan.options.n_jobs)
         small = Plan(
             plan.sampling.sweeps, init, inner, how, plan.tol, plan.max_time, [say], steps=steps
         )

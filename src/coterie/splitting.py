@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie.counts import Counts
+from coterie._arrays import squares
+from coterie.counts import NO_VECTORS, Counts
 from coterie.kernels import splitting as kernel
 from coterie.state import Assignment, from_assignment
 from coterie.steps import Change, Learned, Moment
@@ -131,7 +132,7 @@ def _renamed(
 
 def _work(counts: Counts, urn: Urn) -> Work:
     located = is_located(counts, urn)
-    vectors = counts.vectors if located else np.zeros((0, 0), np.float32)
+    vectors = counts.vectors if located else NO_VECTORS
     logs = np.zeros(LOGS if is_symmetric(urn) else 0)
     if logs.size:
         kernel.fill_logs(float(urn.words.beta[0]), logs)
@@ -147,7 +148,7 @@ def _work(counts: Counts, urn: Urn) -> Work:
         without=np.zeros(2),
         within=np.zeros(2),
         parts=np.zeros(vectors.shape[1] // 4),
-        square_of=np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64),
+        square_of=squares(vectors),
         seen=np.full(counts.n_words, -1, np.int8),
         visits=np.zeros(1, np.int64),
     )

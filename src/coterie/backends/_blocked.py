@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from coterie._arrays import aligned
 from coterie.backends._gibbs import CHUNK_WORDS, GibbsChain
 from coterie.backends._team import Team
 from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
@@ -20,7 +21,6 @@ from coterie.urns import Urn
 MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 32
 WINDOWS = 8
 FEW = 20_000  # words that one thread moves sooner than all could meet again
-LINE = 128  # bytes: what two threads write must not lie closer
 
 
 def default_block(n_docs: int) -> int:
@@ -138,9 +138,7 @@ def _stats(scratches: list[Scratch]) -> npt.NDArray[np.int64]:
 
 
 def _apart(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A copy that begins a cache line, and shares none with anything else."""
-    room = np.empty(array.nbytes + 3 * LINE, np.uint8)
-    begin = LINE + -room.ctypes.data % LINE
-    copy = room[begin : begin + array.nbytes].view(array.dtype).reshape(array.shape)
+    """A copy that begins a cache line, and shares none with what another thread writes."""
+    copy = aligned(array.shape, array.dtype)
     copy[...] = array
     return copy

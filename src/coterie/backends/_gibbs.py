@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import _rng, state
+from coterie._arrays import aligned, squares
 from coterie.backends._chain import BaseChain
 from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import _open, _promote, _tree, gibbs, layout
+from coterie.kernels import _location, _open, _promote, _tree, gibbs, layout
 from coterie.kernels._slots import BLOCK
 from coterie.kernels._work import Derived, Fixed, Scratch
 from coterie.state import Assignment, Renaming, State
@@ -142,7 +143,7 @@ def make_fixed(counts: Counts, urn: Urn, symmetric: bool) -> Fixed:
         seed_ends=np.zeros(urn.seeds.weight.size),
         cum_weight=np.zeros(counts.n_docs + 1, np.int64),
         pairs=find_pairs(counts, urn),
-        norm=_norms(counts.vectors) if is_located(counts, urn) else np.zeros(0),
+        norm=squares(counts.vectors) if is_located(counts, urn) else np.zeros(0),
     )
     gibbs.fill_fixed(counts, urn, fixed)
     return fixed
@@ -174,7 +175,7 @@ def make_derived(
         scan=scan,
         promoted_by=np.zeros(counts.n_docs if urn.relations.promotion else 0, np.int64),
         start=start,
-        centre=np.zeros((n_dimensions, width if n_dimensions else 0), np.float32),
+        centre=aligned((n_dimensions, width if n_dimensions else 0), np.float32),
         norm=np.zeros(width if n_dimensions else 0),
         root=np.zeros(width if n_dimensions else 0),
     )
@@ -185,6 +186,7 @@ def make_scratch(counts: Counts, urn: Urn, state: State, derived: Derived) -> Sc
     width, widest = state.size.size, int(np.diff(counts.ptr).max(initial=0))
     n_kept = derived.base.shape[0]
     n_rows = max(ROW_LIST, derived.base_row.size)
+    n_dimensions, rows = state.sums.shape[1], _location.TOGETHER
     return Scratch(
         tree=np.zeros((n_kept, _tree.size_for(width))),
         seen=np.full(n_kept, _tree.STALE, np.int64),
@@ -199,7 +201,9 @@ def make_scratch(counts: Counts, urn: Urn, state: State, derived: Derived) -> Sc
         row=np.zeros(n_rows, np.int32),
         rate=np.zeros(n_rows),
         given=np.zeros(widest if urn.relations.promotion else 0, np.int64),
-        dot=np.zeros(width if state.sums.shape[1] else 0, np.float32),
+        piece=np.zeros(6, np.int64),
+        vector=np.zeros((rows, n_dimensions), np.float32),
+        dot=np.zeros((rows, width if n_dimensions else 0), np.float32),
         nats=np.zeros(width if state.sums.shape[1] else 0),
         stats=np.zeros(5, np.int64),
     )
@@ -285,11 +289,6 @@ def _moved_start(
     moved.rows[:, new] = start.rows[:, old]
     moved.post[:, 0] = renaming[start.post[:, 0]]
     return moved
-
-
-def _norms(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """|e|^2 of each vector, without a copy of all in double precision; exact in any order."""
-    return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
 
 
 def _resized(array: npt.NDArray[Any], size: int, fill: int) -> npt.NDArray[Any]:

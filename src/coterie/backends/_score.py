@@ -39,8 +39,10 @@ def score(
         base = np.empty(n_clusters)
         given = np.zeros(urn.words.beta.size if flag.size else 0, np.int64)
         own = leave_out.cluster[rows]
-        dot = np.empty(n_clusters, np.float32)
-        fixed.score(counts, urn, frozen, rows, own, flag, given, at_mean, scores, base, dot)
+        dots, vectors = fixed.room_for_products(n_clusters, frozen.centre.shape[0])
+        fixed.score(
+            counts, urn, frozen, rows, own, flag, given, at_mean, scores, base, dots, vectors
+        )
         take(rows, scores)
 
     n_threads = threads(n_jobs)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from coterie.backends._chain import BaseChain
 from coterie.backends.base import SamplerOptions, SweepStats
-from coterie.counts import Counts
+from coterie.counts import NO_VECTORS, Counts
 from coterie.distributed.laying import as_documents
 from coterie.distributed.layout import shard_bounds, tally_parts
 from coterie.distributed.merge import Delta, in_corpus, taken, twins
@@ -140,7 +140,7 @@ class ShardedChain:
         """The corpus, without vectors where they do not count."""
         if is_located(self.counts, self.urn):
             return self.counts
-        return self.counts._replace(vectors=np.zeros((0, 0), np.float32))
+        return self.counts._replace(vectors=NO_VECTORS)
 
 
 def tree(parts: list[Any], join: Callable[[Any, Any], Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from coterie import sampler
 from coterie.backends import get_backend
-from coterie.counts import Counts
+from coterie.counts import NO_VECTORS, Counts
 from coterie.distributed.layout import Bounds, cut, tally_parts
 from coterie.distributed.merge import Tally
 from coterie.sample_start import uncounted
@@ -78,7 +78,7 @@ class LocalDocuments:
         """What all documents add up to, with their labels as they are."""
         counts = self.counts
         if not located:
-            counts = counts._replace(vectors=np.zeros((0, 0), np.float32))
+            counts = counts._replace(vectors=NO_VECTORS)
         return tally_parts(counts, self.bounds, self.labels, n)
 
     def agreement(self, before: Labels) -> float:

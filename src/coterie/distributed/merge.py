@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from coterie._arrays import numbers
 from coterie.counts import Counts
 from coterie.merging import merge
 from coterie.state import from_labels
@@ -63,7 +64,7 @@ def tally(counts: Counts, labels: npt.NDArray[np.integer], n: int) -> Tally:
         for first in range(0, counts.n_docs, AT_ONCE):  # sums are exact, in any order
             some = slice(first, first + AT_ONCE)
             share = member[:, some].astype(np.float64)
-            sums += share @ counts.vectors[some].astype(np.float64)
+            sums += share @ numbers(counts.vectors[some])
     size = np.bincount(labels[known], weight, n).astype(np.int64)
     return Tally(size, member @ words, sums)
 

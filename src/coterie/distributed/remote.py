@@ -17,7 +17,7 @@ import numpy.typing as npt
 from coterie import sampler
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions, SweepStats
 from coterie.checkpoint import digest_of
-from coterie.counts import Corpus, Counts
+from coterie.counts import NO_VECTORS, Corpus, Counts
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.dask_backend import Parcel, gathered, submit, unchanged
 from coterie.distributed.local import refusal
@@ -122,7 +122,7 @@ class RemoteDocuments:
         return Counts(
             np.array([0, entries, entries]), np.zeros(0, np.int32), np.zeros(0, np.int32),
             np.array([words, 0]), np.array([1, docs - 1]), self.n_words,
-            np.zeros((0, self.n_dimensions), np.float32),
+            np.zeros((0, self.n_dimensions), np.int16),
         )  # fmt: skip
 
     # ---------------------------------------------------------------- most probable clusters
@@ -351,7 +351,7 @@ def _third(found: Parcel) -> Parcel:
 def _tally(docs: Parcel, labels: Parcel, n: int, located: bool) -> Parcel:
     counts = docs.content[0].counts
     if not located:
-        counts = counts._replace(vectors=np.zeros((0, 0), np.float32))
+        counts = counts._replace(vectors=NO_VECTORS)
     return Parcel(tally(counts, labels.content, n))
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from coterie import _rng
 from coterie.backends.base import SamplerOptions
 from coterie.backends.cpu import BACKEND
-from coterie.counts import INT32_MAX, Counts, subset
+from coterie.counts import INT32_MAX, NO_VECTORS, Counts, subset
 from coterie.distributed.laying import laid_out
 from coterie.distributed.merge import Delta, Tally, tally
 from coterie.kernels import layout
@@ -55,7 +55,7 @@ def sweep_shard(
     """Draw every document of a shard once."""
     n = order.clusters.size.size
     if not is_located(counts, order.urn):
-        counts = counts._replace(vectors=np.zeros((0, 0), np.float32))
+        counts = counts._replace(vectors=NO_VECTORS)
     own = np.bincount(labels, counts.weight, n).astype(np.int64)
     elsewhere = order.clusters.size - own
     is_seed = (elsewhere > 0) | (np.arange(n) < order.urn.seeds.weight.size)

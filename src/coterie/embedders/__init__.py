@@ -16,7 +16,7 @@ from coterie._arrays import STEP
 from coterie._sentence import Sentence, parameter
 from coterie.embedders import _models, _table, _words
 from coterie.embedders._base import Embedder, Progress
-from coterie.embedders._prepare import check_vectors, prepare
+from coterie.embedders._prepare import check_vectors, prepare, prepare_texts
 from coterie.errors import InvalidInput
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "check_vectors",
     "identity",
     "prepare",
+    "prepare_texts",
     "reopen",
     "resolve",
 ]

@@ -18,6 +18,7 @@ Progress = Callable[[int, int], None]  # called with the number of texts done an
 # what is known of them fits into a few dozen megabytes
 BATCH_TEXTS = 8192
 BATCH_CHARACTERS = 2_000_000
+BLOCK = 512  # rows of vectors at a time: they fit into the cache of a core
 
 
 @runtime_checkable
@@ -39,17 +40,30 @@ class Embedder(Protocol):
         ...
 
 
-def batches(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-    """(position of the first, some consecutive texts), until all have been."""
+class Rows(Protocol):
+    """Vectors of texts that are made when they are read, so that not all are in memory at once."""
+
+    shape: tuple[int, int]  # texts, numbers per text
+    blocks: list[slice]  # consecutive rows; together all of them
+
+    def read(self, i: int) -> Vectors:
+        """The rows of block i; several threads may read at once."""
+        ...
+
+
+def slices(start: int, stop: int, size: int = BLOCK) -> list[slice]:
+    """Cut a range of rows into blocks."""
+    return [slice(i, min(i + size, stop)) for i in range(start, stop, size)]
+
+
+def batches(texts: Sequence[str], times: int = 1) -> Iterator[tuple[int, Sequence[str]]]:
+    """(position of the first, some consecutive texts), until all have been; `times` as many as usual."""
+    upto = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
     start = 0
     while start < len(texts):
-        stop = min(start + BATCH_TEXTS, len(texts))
-        room = BATCH_CHARACTERS
-        for i in range(start, stop):
-            room -= len(texts[i])
-            if room < 0:
-                stop = max(i, start + 1)
-                break
+        most = times * BATCH_CHARACTERS + (int(upto[start - 1]) if start else 0)
+        stop = min(int(np.searchsorted(upto, most, side="right")), start + times * BATCH_TEXTS)
+        stop = max(stop, start + 1)
         yield start, texts[start:stop]
         start = stop
 
@@ -60,7 +74,8 @@ def checked_texts(texts: Any) -> Sequence[str]:
         raise InvalidInput("embed takes a list of texts; got a single text: put it into a list.")
     if not isinstance(texts, list | tuple):
         texts = list(texts)
-    for i, text in enumerate(texts):
+    odd = enumerate(texts) if set(map(type, texts)) != {str} else ()
+    for i, text in odd:
         if not isinstance(text, str):
             raise InvalidInput(
                 f"embed takes a list of texts; number {i} of them is {type(text).__name__}, not a"

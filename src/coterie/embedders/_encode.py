@@ -1,4 +1,4 @@
-"""Texts -> token ids, with a tokenizer of the `tokenizers` package: one call per distinct word.
+"""Texts -> token ids, with a tokenizer of the `tokenizers` package, which sees each distinct word once.
 
 A tokenizer that cuts at spaces gives the words of a text the same tokens whether they come alone or
 together. So each distinct word of a batch is encoded once, and that is several times faster. Where
@@ -9,88 +9,98 @@ or on TOKENIZERS_PARALLELISM, and a process may fork afterwards.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import chain, count
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie.embedders._base import wellformed
+from coterie.embedders._pieces import MARK, FewPieces, ManyPieces
+from coterie.text._numbering import in_background, spread
 
 Ids = npt.NDArray[np.int32]
 Ptr = npt.NDArray[np.int64]
 
-_MARK = "\u2581"  # stands for a space in the tokens of SentencePiece
-_FORGET_PIECES = 1 << 18  # words that are remembered from batch to batch
-_FORGET_TOKENS = 1 << 22
-_PIECES = re.compile(" +[^ ]*")
+_TOGETHER = 128  # words in a call of the tokenizer: of one alone, half the time is the call
 
 
 class Encoder:
     """The token ids of texts, batch after batch; remembers words, so it is for one thread."""
 
-    _id_of: defaultdict[str, int]
     _lengths: Ptr  # how many tokens each known word has
     _ids: Ids  # these tokens, word after word
 
-    def __init__(self, tokenizer: Any, cuts_at_spaces: bool, unknown: int) -> None:
-        self._tokenizer = tokenizer
-        self._cut = _words if cuts_at_spaces else _whole
+    def __init__(
+        self, tokenizer: Any, cuts_at_spaces: bool, unknown: int, many: bool = False
+    ) -> None:
+        """Get ready; `many` texts are worth loading compiled code and using a second thread."""
+        self._encode = tokenizer.encode
+        self._begins = _begin_words(tokenizer) if cuts_at_spaces and many else None
         self._unknown = unknown
+        self._cut = (ManyPieces if many else FewPieces)(whole=not cuts_at_spaces)
+        self._many = many
         self._forget()
 
     def encode(self, texts: Sequence[str]) -> tuple[Ptr, Ids]:
         """(where each text begins, token ids text after text); tokens that are unknown are left out."""
-        if len(self._id_of) > _FORGET_PIECES or self._ids.size > _FORGET_TOKENS:
-            self._forget()
-        cut = [self._cut(wellformed(text).strip()) for text in texts]
-        sizes = np.fromiter(map(len, cut), np.int64, len(cut))
-        raw = np.fromiter(
-            map(self._id_of.__getitem__, chain.from_iterable(cut)), np.int64, int(sizes.sum())
-        )
-        self._learn()
-        lengths = self._lengths[raw]
-        upto = np.cumsum(lengths)
-        starts = (np.cumsum(self._lengths) - self._lengths)[raw]
-        total = int(upto[-1]) if upto.size else 0
-        index = np.repeat(starts - (upto - lengths), lengths) + np.arange(total)
-        ends = np.concatenate([[0], upto])[np.concatenate([[0], np.cumsum(sizes)])]
-        return ends.astype(np.int64), self._ids[index]
+        return next(self.encode_all([texts]))
 
-    def _learn(self) -> None:
+    def encode_all(self, batches: Iterable[Sequence[str]]) -> Iterator[tuple[Ptr, Ids]]:
+        """The same for each batch of texts."""
+        for cut in in_background(self._cut, batches) if self._many else map(self._cut, batches):
+            if cut.forgot:
+                self._forget()
+            self._learn(cut.fresh)
+            yield spread(cut.numbers, self._lengths, self._ids, cut.n_texts)
+
+    def _learn(self, words: list[str]) -> None:
         """Encode the words that came up for the first time."""
-        fresh = list(self._id_of)[self._lengths.size :]
-        encode, unknown = self._tokenizer.encode, self._unknown
-        found = [encode(word, add_special_tokens=False).ids for word in fresh]
-        if unknown >= 0:
-            found = [[i for i in ids if i != unknown] if unknown in ids else ids for ids in found]
+        lengths, ids = [self._lengths], [self._ids]
+        for i in range(0, len(words), _TOGETHER):
+            some = words[i : i + _TOGETHER]
+            found = self._together(some) or self._one_by_one(some)
+            lengths.append(found[0])
+            ids.append(found[1])
+        self._lengths = np.concatenate(lengths)
+        self._ids = np.concatenate(ids)
+
+    def _together(self, words: list[str]) -> tuple[Ptr, Ids] | None:
+        """(number of tokens, tokens) of words, encoded as one text; None if they cannot be told apart."""
+        text = " ".join(words)
+        if self._begins is None or MARK in text or text.count(" ") >= len(words):
+            return None
+        ids = np.array(self._encode(text, add_special_tokens=False).ids, np.int32)
+        first = np.flatnonzero(self._begins[ids])
+        if first.size != len(words) or first[0] != 0:
+            return None
+        return self._known(np.diff(first, append=ids.size), ids)
+
+    def _one_by_one(self, words: list[str]) -> tuple[Ptr, Ids]:
+        found = [self._encode(word, add_special_tokens=False).ids for word in words]
         lengths = np.fromiter(map(len, found), np.int64, len(found))
         ids = np.fromiter(chain.from_iterable(found), np.int32, int(lengths.sum()))
-        self._lengths = np.concatenate([self._lengths, lengths])
-        self._ids = np.concatenate([self._ids, ids])
+        return self._known(lengths, ids)
+
+    def _known(self, lengths: Ptr, ids: Ids) -> tuple[Ptr, Ids]:
+        """Without the tokens that stand for something unknown."""
+        known = ids != self._unknown
+        if known.all():
+            return lengths, ids
+        upto = np.concatenate([[0], np.cumsum(known)])[np.concatenate([[0], np.cumsum(lengths)])]
+        return np.diff(upto), ids[known]
 
     def _forget(self) -> None:
-        self._id_of = defaultdict(count().__next__)
-        self._lengths = np.zeros(0, np.int64)
+        self._lengths = np.zeros(1, np.int64)  # of what ends a text
         self._ids = np.zeros(0, np.int32)
 
 
-def _whole(text: str) -> list[str]:
-    return [text] if text else []
-
-
-def _words(text: str) -> list[str]:
-    """Words with the spaces before them, without the one space that the tokenizer adds itself."""
-    if not text:
-        return []
-    if _MARK in text:
-        return [text]
-    if "  " not in text:
-        return text.split(" ")
-    return [piece[1:] for piece in _PIECES.findall(" " + text)]
+def _begin_words(tokenizer: Any) -> npt.NDArray[np.bool_] | None:
+    """Which tokens begin with the sign for a space, as the first of every word then does."""
+    vocabulary = tokenizer.get_vocab()
+    begins = np.zeros(max(vocabulary.values(), default=-1) + 1, bool)
+    begins[[i for token, i in vocabulary.items() if token.startswith(MARK)]] = True
+    return begins if begins.any() else None
 
 
 def cuts_at_spaces(settings: Mapping[str, Any]) -> bool:
@@ -112,8 +122,8 @@ def cuts_at_spaces(settings: Mapping[str, Any]) -> bool:
 _LLAMA = {
     "type": "Sequence",
     "normalizers": [
-        {"type": "Prepend", "prepend": _MARK},
-        {"type": "Replace", "pattern": {"String": " "}, "content": _MARK},
+        {"type": "Prepend", "prepend": MARK},
+        {"type": "Replace", "pattern": {"String": " "}, "content": MARK},
     ],
 }
 
@@ -127,8 +137,8 @@ def _words_apart(model: Mapping[str, Any]) -> bool:
     return (
         model.get("type") == "BPE"
         and plain
-        and _MARK in vocabulary
-        and not any(_MARK in token.lstrip(_MARK) for token in vocabulary)
+        and MARK in vocabulary
+        and not any(MARK in token.lstrip(MARK) for token in vocabulary)
     )
 
 

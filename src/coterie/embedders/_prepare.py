@@ -7,18 +7,23 @@ their float64 sums are exact for up to 2**38 rows, in any order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie._arrays import STEP, plain
+from coterie._arrays import STEP, Steps, plain
 from coterie._sentence import Sentence, parameter
-from coterie.embedders._base import Vectors
+from coterie.embedders._base import Embedder, Progress, Rows, Vectors, slices
+from coterie.embedders._rows import ArrayRows, in_threads
+from coterie.embedders._table import TokenTable
 from coterie.errors import InvalidInput
+from coterie.kernels import averaging
 
-_BLOCK = 4096  # rows at a time
+Sums = npt.NDArray[np.float64]
+
+_SAMPLE = 16  # blocks that are looked at before all are
 _BITS = 2.0**24  # per part of a number, in the exact sum: whole numbers add up exactly to 2**53
 _SAME = 2.0**-20  # a row that is closer to the mean, relative to its length, is the mean
 
@@ -28,9 +33,8 @@ def prepare(
     mean: npt.NDArray[np.float64] | None = None,
     *,
     n_rows: int | None = None,
-    overwrite: bool = False,
-) -> tuple[Vectors, npt.NDArray[np.float64]]:
-    """Vectors of length 1 without the corpus mean, and that mean.
+) -> tuple[Steps, npt.NDArray[np.float64]]:
+    """Vectors of length 1 without the corpus mean, as whole numbers of 2**-14, and that mean.
 
     Parameters
     ----------
@@ -39,33 +43,55 @@ def prepare(
     mean : the mean of the corpus that a model was fitted on; None for that of these rows (without
         those that are zero), which does not depend on their order
     n_rows : how many documents there are, to be checked
-    overwrite : whether the result may be written into `raw`, if that is float32
 
     Examples
     --------
     >>> vectors, mean = prepare([[3.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
     >>> vectors, mean
-    (array([[ 1.,  0.],
-           [-1.,  0.],
-           [ 0.,  0.]], dtype=float32), array([2., 1.]))
+    (array([[ 16384,      0],
+           [-16384,      0],
+           [     0,      0]], dtype=int16), array([2., 1.]))
     """
-    rows = check_vectors(raw, n_rows)
-    mean = _mean(rows) if mean is None else _checked_mean(mean, rows.shape[1])
-    fit = overwrite and isinstance(raw, np.ndarray) and rows.flags.writeable
-    vectors = rows if fit else np.empty_like(rows)
-    for part in _parts(len(rows)):
-        block = rows[part].astype(np.float64)
-        length = _lengths(block)
-        block -= mean
-        centred = _lengths(block)
-        means = (length > 0) & (centred > _SAME * length)
-        factor = np.divide(1 / STEP, centred, out=np.zeros_like(centred), where=means)
-        block *= factor[:, None]
-        np.rint(block, out=block)
-        block *= STEP
-        block += 0.0  # no negative zeros
-        vectors[part] = block
+    return prepare_rows(ArrayRows(check_vectors(raw, n_rows)), mean)
+
+
+def prepare_rows(
+    rows: Rows,
+    mean: npt.NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Steps, npt.NDArray[np.float64]]:
+    """The same for rows that are made when they are read; the result does not depend on the threads."""
+    mean = _mean(rows, n_threads) if mean is None else _checked_mean(mean, rows.shape[1])
+    vectors = np.empty(rows.shape, np.int16)
+
+    def work(i: int, thread: int) -> None:
+        some = rows.blocks[i]
+        averaging.centre(rows.read(i), mean, 1 / STEP, _SAME, vectors[some])
+        if thread == 0 and progress is not None and some.stop < rows.shape[0]:
+            progress(some.stop, rows.shape[0])
+
+    in_threads(work, len(rows.blocks), n_threads)
+    if progress is not None:
+        progress(rows.shape[0], rows.shape[0])
     return vectors, mean
+
+
+def prepare_texts(
+    embedder: Embedder,
+    texts: Sequence[str],
+    mean: npt.NDArray[np.float64] | None = None,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Steps, npt.NDArray[np.float64]]:
+    """Vectors of texts, made ready; an embedder that can keeps none of its own in memory."""
+    if not isinstance(embedder, TokenTable):
+        raw = check_vectors(embedder.embed(texts, progress), len(texts))
+        return prepare_rows(ArrayRows(raw), mean, n_threads)
+    if progress is None:
+        return prepare_rows(embedder.rows(texts), mean, n_threads)
+    rows = embedder.rows(texts, lambda done, n: progress(done // 2, n))
+    return prepare_rows(rows, mean, n_threads, lambda done, n: progress((n + done) // 2, n))
 
 
 def check_vectors(raw: Any, n_rows: int | None = None, what: str | None = None) -> Vectors:
@@ -94,7 +120,7 @@ def check_vectors(raw: Any, n_rows: int | None = None, what: str | None = None) 
         raise InvalidInput(what + " must have at least one number per row; got none.")
     with np.errstate(over="ignore"):  # found below
         rows: Vectors = np.ascontiguousarray(array, dtype=np.float32)
-    for part in _parts(len(rows)):
+    for part in slices(0, len(rows)):
         wrong = np.flatnonzero(~np.isfinite(rows[part]).all(axis=1))
         if wrong.size:
             at = part.start + int(wrong[0])
@@ -124,37 +150,39 @@ def _checked_mean(mean: Any, n_dimensions: int) -> npt.NDArray[np.float64]:
     return array
 
 
-def _mean(rows: Vectors) -> npt.NDArray[np.float64]:
+def _mean(rows: Rows, n_threads: int) -> npt.NDArray[np.float64]:
     """The mean of the rows that are not zero: a sum of whole numbers, so exact in any order.
 
     Each number is a part of 24 bits and the next 24 bits below them, both relative to the greatest
-    number there is: what is lost is 2**-49 of that.
+    number there is: what is lost is 2**-49 of that. The greatest number is guessed from a sample; if
+    the guess was too small, they are added up again.
     """
-    n_dimensions = rows.shape[1]
-    high, low, n = np.zeros(n_dimensions), np.zeros(n_dimensions), 0
-    top = max((float(np.abs(rows[part]).max()) for part in _parts(len(rows))), default=0.0)
-    if top == 0:
-        return high
-    scale = 2.0 ** (int(np.frexp(top)[1]) - 24)  # numbers are below 2**24 of it
-    for part in _parts(len(rows)):
-        block = rows[part].astype(np.float64)
-        n += int(np.count_nonzero(block.any(axis=1)))
-        block *= 1 / scale
-        whole = np.rint(block)
-        high += whole.sum(axis=0)
-        block -= whole
-        block *= _BITS
-        low += np.rint(block, out=block).sum(axis=0)
-    mean: npt.NDArray[np.float64] = (high + low / _BITS) / n * scale
-    return mean
+    some = range(0, len(rows.blocks), -(-len(rows.blocks) // _SAMPLE) or 1)
+    top = max((float(np.abs(rows.read(i)).max()) for i in some), default=0.0)
+    while True:
+        scale = 2.0 ** (_exponent(top) - 24)  # numbers are below 2**24 of it
+        high, low, n, found = _sums(rows, scale, n_threads)
+        if n == 0:
+            return np.zeros(rows.shape[1])
+        if _exponent(found) == _exponent(top):
+            mean: npt.NDArray[np.float64] = (high + low / _BITS) / n * scale
+            return mean
+        top = found
 
 
-def _lengths(block: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Lengths of rows, added up from left to right: the same number on every machine."""
-    square = np.add.accumulate(block * block, axis=1)[:, -1]
-    length: npt.NDArray[np.float64] = np.sqrt(square)
-    return length
+def _sums(rows: Rows, scale: float, n_threads: int) -> tuple[Sums, Sums, int, float]:
+    """(Whole multiples of `scale` added up, what is left of them, rows not zero, the greatest number)."""
+    high, low = np.zeros((2, n_threads, rows.shape[1]))
+    n, top = np.zeros(n_threads, np.int64), np.zeros(n_threads)
+
+    def work(i: int, thread: int) -> None:
+        found = averaging.add_up(rows.read(i), 1 / scale, high[thread], low[thread])
+        n[thread] += found[0]
+        top[thread] = max(top[thread], found[1])
+
+    in_threads(work, len(rows.blocks), n_threads)
+    return high.sum(axis=0), low.sum(axis=0), int(n.sum()), float(top.max())
 
 
-def _parts(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK))
+def _exponent(number: float) -> int:
+    return int(np.frexp(number)[1])

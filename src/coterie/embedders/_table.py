@@ -7,8 +7,7 @@ half precision, as that of wordllama, are exact.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -17,16 +16,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from coterie.embedders import _files
-from coterie.embedders._base import Progress, Vectors, about, batches, checked_texts
-from coterie.embedders._encode import Encoder, Ids, Ptr, cuts_at_spaces, unknown_id
+from coterie.embedders._base import Progress, Rows, Vectors, about, batches, checked_texts
+from coterie.embedders._encode import Encoder, cuts_at_spaces, unknown_id
+from coterie.embedders._rows import Ptr, Table, TokenRows, Tokens
 from coterie.errors import InvalidInput, Unsupported
+from coterie.text._numbering import are_many
 
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
 _TABLE_NAMES = ("embeddings", "embedding.weight")  # of model2vec, of sentence-transformers
+_MORE = 4  # times as many texts per batch where there are many: fewer changes between threads
 
 
 class TokenTable:
@@ -49,50 +50,57 @@ class TokenTable:
         """The mean vector of each text's tokens; zeros where there is none."""
         texts = checked_texts(texts)
         vectors = np.zeros((len(texts), self.n_dimensions), np.float32)
-        encoder = Encoder(self._tokenizer, self._cuts_at_spaces, self._unknown)
-
-        def put(start: int, end: int, tokens: tuple[Ptr, Ids]) -> None:
-            vectors[start:end] = self._means(*tokens)
-
-        # means of a batch are taken while the next one is encoded, which is Python and has one core
-        with ThreadPoolExecutor(1) as other:
-            before: Future[None] | None = None
-            for start, some in batches(texts):
-                tokens = self._encoded(encoder, some)
-                if before is not None:
-                    before.result()
-                before = other.submit(put, start, start + len(some), tokens)
-                if progress is not None:
-                    progress(start + len(some), len(texts))
-            if before is not None:
-                before.result()
+        end = 0
+        for tokens in self._encoded(texts, progress):
+            start, end = end, end + tokens[0].size - 1
+            self._means([tokens]).write(vectors[start:end])
         return vectors
 
-    def _encoded(self, encoder: Encoder, texts: Sequence[str]) -> tuple[Ptr, Ids]:
-        try:
-            return encoder.encode(texts)
-        except InvalidInput:
-            raise
-        except Exception as error:  # whatever a broken tokenizer makes of a text
-            raise about(
-                self.spec or self.name, f"has a tokenizer that does not work ({error})"
-            ) from None
+    def rows(self, texts: Sequence[str], progress: Progress | None = None) -> Rows:
+        """As `embed`, but vectors are made when they are read; until then there are only the tokens.
 
-    def _means(self, ptr: Ptr, ids: Ids) -> npt.NDArray[np.float64]:
-        """The mean row of each text, as a product with a sparse matrix of ones."""
-        n_ids = self._row_of.size
-        used = np.flatnonzero(np.bincount(ids, minlength=n_ids))
-        column = np.zeros(n_ids, np.int32)
-        column[used] = np.arange(used.size)
-        rows = self._table[self._row_of[used]].astype(np.float64)
-        if self._weight_of is not None:
-            rows *= self._weight_of[used, None]
-        shape = (ptr.size - 1, used.size)
-        chosen = sparse.csr_matrix((np.ones(ids.size), column[ids], ptr), shape)
-        sums = chosen @ rows
-        sums /= np.maximum(np.diff(ptr), 1)[:, None]
-        means: npt.NDArray[np.float64] = sums
-        return means
+        Of long texts the vectors are kept, which then are smaller than the tokens.
+        """
+        parts: list[Tokens | Vectors] = []
+        for tokens in self._encoded(checked_texts(texts), progress):
+            vectors = np.empty((tokens[0].size - 1, self.n_dimensions), np.float32)
+            long = tokens[1].size > vectors.size
+            if long:
+                self._means([tokens]).write(vectors)
+            parts.append(vectors if long else tokens)
+        return self._means(parts)
+
+    def _means(self, parts: Sequence[Tokens | Vectors]) -> TokenRows:
+        return TokenRows(parts, self._row_of.size, self._vectors_of)
+
+    def _vectors_of(self, ids: Ptr) -> Table:
+        """The vectors of tokens, in single precision where that holds them exactly."""
+        rows = self._table[self._row_of[ids]]
+        if self._weight_of is None and np.can_cast(rows.dtype, np.float32, "safe"):
+            return rows.astype(np.float32, copy=False)
+        wide = rows.astype(np.float64)
+        return wide if self._weight_of is None else wide * self._weight_of[ids, None]
+
+    def _encoded(self, texts: Sequence[str], progress: Progress | None) -> Iterator[Tokens]:
+        """(where each text begins, token ids), of one batch after another."""
+        many = are_many(texts)
+        encoder = Encoder(self._tokenizer, self._cuts_at_spaces, self._unknown, many)
+        some = batches(texts, _MORE if many else 1)
+        encoded = encoder.encode_all(batch for _, batch in some)
+        done = 0
+        while done < len(texts):
+            try:
+                tokens = next(encoded)
+            except InvalidInput:
+                raise
+            except Exception as error:  # whatever a broken tokenizer makes of a text
+                raise about(
+                    self.spec or self.name, f"has a tokenizer that does not work ({error})"
+                ) from None
+            done += tokens[0].size - 1
+            yield tokens
+            if progress is not None:
+                progress(done, len(texts))
 
     def _check_ids(self, weights: Path, tokenizer: Path) -> None:
         ids = self._tokenizer.get_vocab().values()

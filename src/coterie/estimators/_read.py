@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from coterie import _arrays, counts, embedders, locating
-from coterie._arrays import plain
+from coterie._arrays import Steps, plain
 from coterie._sentence import parameter
 from coterie._sparse import as_csr
 from coterie.counts import Corpus
@@ -85,7 +85,7 @@ def learn(
     owner: str,
     sample_weight: npt.ArrayLike | None,
     tie: bool,
-    vectors: npt.NDArray[np.float32] | None = None,
+    vectors: Steps | None = None,
 ) -> tuple[Corpus, list[str] | None]:
     """A corpus to fit, and its vocabulary if it is known."""
     words: list[str] | None = None
@@ -105,7 +105,7 @@ def learn(
 
 def embed(
     estimator: Any, kind: str, X: Any, given: Any
-) -> tuple[locating.Embedding | None, npt.NDArray[np.float32] | None]:
+) -> tuple[locating.Embedding | None, Steps | None]:
     """How the documents to fit get vectors, and these: given, from the texts, or none."""
     if given is not None:
         with concerning("embeddings"):
@@ -122,7 +122,7 @@ def embed(
                 + " needs texts or token lists, and X is a matrix; pass the vectors of its rows as"
                 " embeddings= instead."
             )
-    return locating.Embedding.of_texts(embedder, texts)
+    return locating.Embedding.of_texts(embedder, texts, n_jobs=estimator.n_jobs)
 
 
 def located(estimator: Any, corpus: Corpus, kind: str, X: Any, given: Any, owner: str) -> Corpus:
@@ -134,7 +134,8 @@ def located(estimator: Any, corpus: Corpus, kind: str, X: Any, given: Any, owner
                 + " cannot be used: the model was fitted without any."
             )
         return corpus
-    vectors = estimator._embedding.again(_texts(kind, X), given, _n_rows(X), owner)
+    of = _texts(kind, X), given, _n_rows(X), owner, estimator.n_jobs
+    vectors = estimator._embedding.again(*of)
     vectors = np.ascontiguousarray(vectors[corpus.doc_of_row >= 0])
     return corpus._replace(counts=corpus.counts._replace(vectors=vectors))
 

@@ -5,7 +5,8 @@ A document e (g tied copies of it) that joins a cluster with the sum S raises th
     gain = sqrt(rho^2 + |S + g e|^2) - sqrt(rho^2 + |S|^2)
 
 and the cluster's weight by exp(kappa gain), taken relative to an empty cluster like all weights.
-Vectors are multiples of 2^-14, so the sums in `State.sums` are exact and can be taken back exactly.
+Vectors are whole numbers of steps of 2^-14, so the sums in `State.sums` are exact and can be taken back
+exactly.
 What draws read is in single precision, a column for each slot, so that it is a pure function of the
 sums: the same after a recount, in any order and on any number of threads.
 """
@@ -16,12 +17,16 @@ import math
 
 import numpy as np
 
-from coterie.kernels._common import LN2, called, inlined
+from coterie.kernels._common import LN2, UNIT, called, inlined
 
 _INV_LN2 = 1.0 / LN2
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 _EXPONENT = 2.0**52 + 1023.0
+TOGETHER = 16  # documents whose vectors are multiplied together
+SPAN = 1024  # columns that are multiplied before the next: eight rows of them stay in the cache
+_FINE = np.float32(UNIT)
+PLACE, LAST, MADE, END, WIDE, ASKED = range(6)  # places in Scratch.piece, see `products_of`
 
 
 @inlined
@@ -33,7 +38,7 @@ def is_located(counts, urn):
 @inlined
 def move_vector(counts, state, d, old, new):
     """Move d's vector between the sums of two slots; -1 is none."""
-    copies = float(counts.weight[d])
+    copies = counts.weight[d] * UNIT
     for j in range(counts.vectors.shape[1]):
         amount = copies * counts.vectors[d, j]
         if old >= 0:
@@ -59,13 +64,59 @@ def weigh_location(counts, urn, state, fixed, derived, scratch, d, width):
 
     Returns the same for d's own cluster, d taken out of it.
     """
+    row = products_of(
+        counts.vectors, derived.scan, derived.centre, d, width, scratch.piece, scratch.vector, scratch.dot,
+    )  # fmt: skip
     copies = float(counts.weight[d])
     norm = copies * copies * fixed.norm[d]
-    multiply_columns(counts.vectors[d], derived.centre, scratch.dot, width)
     return fill_nats(
-        urn.location.kappa, urn.location.rho, copies, norm, derived.norm, derived.root, scratch.dot,
+        urn.location.kappa, urn.location.rho, copies, norm, derived.norm, derived.root, scratch.dot[row],
         np.int64(state.z[d]), width, scratch.nats,
     )  # fmt: skip
+
+
+@inlined
+def begin_piece(scratch, n):
+    """Say that the next n documents of the scan will be drawn against the same clusters.
+
+    If few of those before had to be multiplied, these are multiplied one by one.
+    """
+    scratch.piece[WIDE] = 3 * scratch.piece[ASKED] >= n
+    scratch.piece[ASKED] = scratch.piece[MADE] = scratch.piece[END] = 0
+
+
+@inlined
+def at_place(scratch, i, last):
+    """Say that the document at place i of the scan is next, and that the piece ends before `last`."""
+    scratch.piece[PLACE], scratch.piece[LAST] = i, last
+
+
+@called
+def products_of(vectors, scan, columns, d, width, piece, rows, dots):
+    """The row of `dots` that holds <e, S_k> of d; `piece`, `rows` and `dots` are scratch.
+
+    Within a piece, the documents after it are multiplied along with it: the columns are read once.
+    """
+    i, last = piece[PLACE], piece[LAST]
+    if last == 0:  # clusters change from document to document
+        read_vector(vectors, d, rows[0])
+        multiply_columns(rows, columns, dots, 1, width)
+        return np.int64(0)
+    piece[ASKED] += 1
+    if not piece[MADE] <= i < piece[END]:
+        piece[MADE], piece[END] = i, min(last, i + TOGETHER) if piece[WIDE] else i + 1
+        n = piece[END] - i
+        for r in range(n):
+            read_vector(vectors, scan[i + r] if scan.size else i + r, rows[r])
+        multiply_columns(rows, columns, dots, n, width)
+    return i - piece[MADE]
+
+
+@inlined
+def read_vector(vectors, d, into):
+    """Write the vector of d as numbers."""
+    for j in range(into.size):
+        into[j] = vectors[d, j] * _FINE
 
 
 @called
@@ -84,26 +135,38 @@ def fill_nats(kappa, rho, copies, own_norm, norm, root, dot, own, width, nats):
 
 
 @called
-def multiply_columns(vector, columns, dot, width):
-    """Equivalent to: dot[:width] = vector @ columns[:, :width], summed in a fixed order."""
-    dot[:width] = 0.0
-    n = vector.size
-    j = 0
-    while j + 8 <= n:
-        c0, c1, c2, c3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-        c4, c5, c6, c7 = columns[j + 4], columns[j + 5], columns[j + 6], columns[j + 7]
-        v0, v1, v2, v3 = vector[j], vector[j + 1], vector[j + 2], vector[j + 3]
-        v4, v5, v6, v7 = vector[j + 4], vector[j + 5], vector[j + 6], vector[j + 7]
-        for k in range(width):
-            dot[k] += ((v0 * c0[k] + v1 * c1[k]) + (v2 * c2[k] + v3 * c3[k])) + (
-                (v4 * c4[k] + v5 * c5[k]) + (v6 * c6[k] + v7 * c7[k])
-            )
-        j += 8
-    while j < n:
-        c0, v0 = columns[j], vector[j]
-        for k in range(width):
-            dot[k] += v0 * c0[k]
-        j += 1
+def multiply_columns(vectors, columns, dot, n, width):
+    """Equivalent to: dot[:n, :width] = vectors[:n] @ columns[:, :width].
+
+    Every number is summed in the same order, whatever comes with it.
+    """
+    whole = vectors.shape[1] // 8 * 8
+    for first in range(0, width, SPAN):
+        last = min(first + SPAN, width)
+        for r in range(n):
+            dot[r, first:last] = 0.0
+        for j in range(0, whole, 8):
+            for r in range(n):
+                add_eight(vectors[r], columns, j, first, last, dot[r, first:last])
+        for j in range(whole, vectors.shape[1]):
+            for r in range(n):
+                for k in range(first, last):
+                    dot[r, k] += vectors[r, j] * columns[j, k]
+
+
+@called
+def add_eight(v, columns, j, first, last, dot):
+    """Add the products of v[j : j + 8] with these rows of `columns`, from `first` to `last`."""
+    c0, c1 = columns[j, first:last], columns[j + 1, first:last]
+    c2, c3 = columns[j + 2, first:last], columns[j + 3, first:last]
+    c4, c5 = columns[j + 4, first:last], columns[j + 5, first:last]
+    c6, c7 = columns[j + 6, first:last], columns[j + 7, first:last]
+    v0, v1, v2, v3 = v[j], v[j + 1], v[j + 2], v[j + 3]
+    v4, v5, v6, v7 = v[j + 4], v[j + 5], v[j + 6], v[j + 7]
+    for k in range(dot.size):
+        dot[k] += ((v0 * c0[k] + v1 * c1[k]) + (v2 * c2[k] + v3 * c3[k])) + (
+            (v4 * c4[k] + v5 * c5[k]) + (v6 * c6[k] + v7 * c7[k])
+        )
 
 
 @called

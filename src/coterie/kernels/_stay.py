@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from coterie.kernels._common import called, inlined, unordered
+from coterie.kernels._common import UNIT, called, inlined, unordered
 from coterie.kernels._open import fresh_weight, sum_weights
 from coterie.kernels._slots import BLOCK
 
@@ -98,8 +98,8 @@ def sum_of_blocks(partial, width):
 
 @unordered
 def dot(vector, total):
-    """<vector, total>: bounds have room for any order of summing."""
+    """<vector, total>, the vector in steps: bounds have room for any order of summing."""
     value = 0.0
     for j in range(vector.size):
         value += vector[j] * total[j]
-    return value
+    return value * UNIT

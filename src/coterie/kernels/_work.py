@@ -72,7 +72,9 @@ class Scratch(NamedTuple):
     row: npt.NDArray[np.int32]  # rows to multiply in
     rate: npt.NDArray[np.float64]  # and their unit / (b_w + j)
     given: npt.NDArray[np.int64]  # per place in the document, what its other words gave the word
-    dot: npt.NDArray[np.float32]  # per slot, <e, S_k>; only where vectors count
+    piece: npt.NDArray[np.int64]  # which products are in `dot`, see _location.py
+    vector: npt.NDArray[np.float32]  # per document of a piece, its vector; only where vectors count
+    dot: npt.NDArray[np.float32]  # likewise, and per slot: <e, S_k>
     nats: npt.NDArray[np.float64]  # per slot, what vectors add     likewise
     stats: npt.NDArray[np.int64]  # see MOVED and those after it
 

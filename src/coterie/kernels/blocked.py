@@ -13,7 +13,7 @@ import numpy as np
 from coterie._rng import DRAW_ONE
 from coterie.kernels._common import address, called, kernel, uniform
 from coterie.kernels._gate import DONE, SAID, TAKEN, take, wait_for_all
-from coterie.kernels._location import move_vector
+from coterie.kernels._location import TOGETHER, at_place, begin_piece, move_vector
 from coterie.kernels._long import draw_long
 from coterie.kernels._moves import move_posting
 from coterie.kernels._ordered import draw_ordered
@@ -24,7 +24,7 @@ from coterie.kernels._work import MOVED
 from coterie.kernels.gibbs import refresh_slot
 from coterie.kernels.layout import order_slots
 
-PIECE = 16  # documents a thread takes at a time: what it draws fills a cache line
+PIECE = TOGETHER  # documents a thread takes at a time: what it draws fills a cache line
 STRIPE = 16  # neighbouring words that one thread moves together: their lengths share cache lines
 MOVE_ALONE, MOVE_TOGETHER, WIDEN = 1, 2, 3  # what the first thread says to the others
 
@@ -79,8 +79,10 @@ def sweep(
 def propose(counts, urn, state, fixed, derived, scratch, key, number, first, last, drawn):
     """Draw places first..last-1 of the scan into `drawn` (-1: a new cluster). Writes drawn, scratch."""
     promoted = urn.relations.promotion > 0
+    begin_piece(scratch, last - first)
     for i in range(first, last):
         look_ahead(counts, state, derived, i, last)
+        at_place(scratch, i, last)
         d = derived.scan[i] if derived.scan.size else i
         u = uniform(address(key, number, d), DRAW_ONE)
         given = (

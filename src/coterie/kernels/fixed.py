@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from coterie._arrays import aligned
 from coterie.kernels._common import called, kernel, log_rising
-from coterie.kernels._location import multiply_columns
+from coterie.kernels._location import TOGETHER, multiply_columns, read_vector
 from coterie.kernels._words import log_growth
 
 
 @kernel
-def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base, dot):
+def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base, dots, rows):
     """Fill out[i, k]: the log weight of cluster k for document order[i], relative to an empty one.
 
     Equivalent to: ln(m_k + prior_k) + sum_w ln growth(n_kw, c_w) - ln base_k(N_d), with one copy of
@@ -21,8 +23,8 @@ def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base, dot)
     When `at_mean` is set, the clusters' word distributions are fixed at their posterior means
     instead: sum_w c_w ln phi_kw.
     Where vectors count, what the document's vector adds is included, but not with `at_mean`.
-    `order` sorts by length, so that `base` is rarely recomputed. `base` and `dot` are scratch: one
-    entry per cluster.
+    `order` sorts by length, so that `base` is rarely recomputed. `base`, `dots` and `rows` are scratch: one
+    entry per cluster, and those of `room_for_products`.
     """
     n_clusters = frozen.size.size
     last_length = np.int64(-1)
@@ -64,28 +66,70 @@ def score(counts, urn, frozen, order, own, flag, given, at_mean, out, base, dot)
                         )
         if mine >= 0 and given.size:
             spread(counts, urn, flag, given, d, -urn.relations.promotion)
-        if frozen.centre.shape[0] and counts.vectors.shape[1] and not at_mean:
-            kappa, rho = urn.location.kappa, urn.location.rho
-            add_location(
-                counts.vectors[d], kappa, rho, frozen.centre, frozen.norm, mine, dot, out[i]
-            )
+    if frozen.centre.shape[0] and counts.vectors.shape[1] and not at_mean:
+        kappa, rho = urn.location.kappa, urn.location.rho
+        add_locations(
+            counts.vectors, kappa, rho, frozen.centre, frozen.norm, order, own, out, dots, rows
+        )
 
 
 @kernel
-def location(vectors, kappa, rho, centre, norm, order, own, out, dot):
-    """As `score` for vectors alone: add their nats for document order[i], left out of own[order[i]]."""
-    for i in range(order.size):
-        d = order[i]
-        add_location(vectors[d], kappa, rho, centre, norm, own[d], dot, out[i])
+def location(vectors, kappa, rho, centre, norm, order, own, out, dots, rows):
+    """As `score` for vectors alone: add their nats for document order[i], left out of own[i]."""
+    add_locations(vectors, kappa, rho, centre, norm, order, own, out, dots, rows)
+
+
+def room_for_products(n_clusters: int, n_dimensions: int) -> Any:
+    """Scratch of `score` and `location`: products with the clusters, and some vectors."""
+    return (
+        aligned((TOGETHER, n_clusters), np.float32),
+        aligned((TOGETHER, n_dimensions), np.float32),
+    )
+
+
+@kernel
+def kappa_slope(gain, own, log_size, log_less, kappa, nats):
+    """Sum over documents: the gain of its own cluster less the mean gain under this kappa.
+
+    Equivalent to: gain[i, own[i]] - softmax(log_size + kappa gain[i]) @ gain[i], with `log_less` instead
+    of `log_size` for the own cluster. `nats` is scratch, one entry per cluster.
+    """
+    slope = 0.0
+    for i in range(own.size):
+        best = -np.inf
+        for k in range(nats.size):
+            nats[k] = log_size[k] + kappa * gain[i, k]
+        nats[own[i]] = log_less[own[i]] + kappa * gain[i, own[i]]
+        for k in range(nats.size):
+            best = max(best, nats[k])
+        total, expected = 0.0, 0.0
+        for k in range(nats.size):
+            weight = math.exp(nats[k] - best)
+            total += weight
+            expected += weight * gain[i, k]
+        slope += gain[i, own[i]] - expected / total
+    return slope
 
 
 @called
-def add_location(vector, kappa, rho, centre, norm, mine, dot, nats):
+def add_locations(vectors, kappa, rho, centre, norm, order, own, out, dots, rows):
+    """Add what vectors say of document order[i] to out[i]; some documents are multiplied together."""
+    for first in range(0, order.size, TOGETHER):
+        n = min(TOGETHER, order.size - first)
+        for r in range(n):
+            read_vector(vectors, order[first + r], rows[r])
+        multiply_columns(rows, centre, dots, n, dots.shape[1])
+        for r in range(n):
+            i = first + r
+            add_location(rows[r], kappa, rho, norm, np.int64(own[i]), dots[r], out[i])
+
+
+@called
+def add_location(vector, kappa, rho, norm, mine, dot, nats):
     """Add kappa (gain - gain of an empty cluster) to each cluster's nats, `vector` not in `mine`."""
     own_norm, rho2 = 0.0, rho * rho
     for j in range(vector.size):
         own_norm += float(vector[j]) * vector[j]
-    multiply_columns(vector, centre, dot, dot.size)
     empty = own_norm / (math.sqrt(rho2 + own_norm) + rho)
     for k in range(nats.size):
         before = norm[k]

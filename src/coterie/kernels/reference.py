@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from coterie import _rng
+from coterie._arrays import numbers
 
 if TYPE_CHECKING:  # counts.py uses kernels, so kernels must not import it
     from coterie.counts import Counts
@@ -95,7 +96,7 @@ def location_gains(
     kappa (sqrt(rho^2 + |S + g e|^2) - sqrt(rho^2 + |S|^2)) for g tied documents; d is not in z.
     """
     sums = np.vstack([vector_sums(counts, z, label), np.zeros(counts.vectors.shape[1])])
-    with_d = sums + counts.weight[d] * counts.vectors[d].astype(np.float64)
+    with_d = sums + counts.weight[d] * numbers(counts.vectors[d])
     kappa, rho = urn.location
     before, after = (np.sqrt(rho**2 + (s**2).sum(axis=1)) for s in (sums, with_d))
     return np.asarray(kappa * (after - before))
@@ -103,7 +104,7 @@ def location_gains(
 
 def vector_sums(counts: Counts, z: Labels, label: npt.NDArray[np.int64]) -> Floats:
     """The sum of the vectors of each of these clusters."""
-    weighted = counts.weight[:, None] * counts.vectors.astype(np.float64)
+    weighted = counts.weight[:, None] * numbers(counts.vectors)
     return np.array([weighted[z == k].sum(axis=0) for k in label]).reshape(label.size, -1)
 
 

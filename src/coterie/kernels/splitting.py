@@ -21,10 +21,19 @@ from coterie._rng import (
     SPLIT_SCAN,
     SPLIT_SECOND,
 )
-from coterie.kernels._common import address, called, fold, kernel, log_gamma, log_rising, uniform
+from coterie.kernels._common import (
+    UNIT,
+    address,
+    called,
+    fold,
+    kernel,
+    log_gamma,
+    log_rising,
+    uniform,
+)
 from coterie.kernels._prefetch import prefetch
 
-LINE = 16  # single-precision numbers in a cache line
+LINE = 32  # numbers of a vector in a cache line
 
 # sides, and what `_add_words` does there; as plain numbers, numba would compile a function for each of them
 FIRST, SECOND = np.int64(0), np.int64(1)
@@ -197,7 +206,7 @@ def _weigh_vector(counts, d, was, work):
     copies = float(counts.weight[d])
     own = copies * copies * work.square_of[d]
     for side in range(2):
-        product = 2.0 * copies * _product(counts.vectors[d], work.sums[side], work.parts)
+        product = 2.0 * copies * UNIT * _product(counts.vectors[d], work.sums[side], work.parts)
         work.within[side] = work.without[side] = work.square[side]
         if side == was:
             work.without[side] -= product - own
@@ -215,7 +224,10 @@ def _ask_for_vector(counts, d):
 
 @called
 def _product(vector, total, parts):
-    """Equivalent to: total @ vector, in a fixed order that vectorises. `parts` is scratch."""
+    """Equivalent to: total @ vector, in a fixed order that vectorises. `parts` is scratch.
+
+    The vector is in steps, and so is the product.
+    """
     n = vector.size // 4
     v0, v1, v2, v3 = vector[:n], vector[n : 2 * n], vector[2 * n : 3 * n], vector[3 * n : 4 * n]
     t0, t1, t2, t3 = total[:n], total[n : 2 * n], total[2 * n : 3 * n], total[3 * n : 4 * n]
@@ -248,7 +260,7 @@ def _move_vector(counts, d, was, side, work):
 
 @called
 def _add_vector(counts, d, side, sign, work):
-    copies, vector, total = float(sign * counts.weight[d]), counts.vectors[d], work.sums[side]
+    copies, vector, total = sign * counts.weight[d] * UNIT, counts.vectors[d], work.sums[side]
     for c in range(total.size):
         total[c] += copies * vector[c]
 

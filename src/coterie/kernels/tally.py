@@ -81,9 +81,12 @@ def fingerprints(ptr, word, amount, high, low):
 
 
 @kernel
-def vector_prints(bits, odd, high, low):
-    """Add to each row's numbers two that follow from all bits of its vector; `odd` are two of factors."""
-    for d in range(bits.shape[0]):
+def vector_prints(rows, bits, odd, high, low):
+    """Add to the numbers of some rows two that follow from all bits of their vectors.
+
+    `odd` are two of factors.
+    """
+    for d in rows:
         a = np.uint64(0)
         b = np.uint64(0)
         for j in range(bits.shape[1]):
@@ -92,3 +95,51 @@ def vector_prints(bits, odd, high, low):
             b += (bit ^ (b >> np.uint64(29))) * odd[1, j]
         high[d] += a
         low[d] += b
+
+
+@kernel
+def group(rows, high, low, slot, first, group):
+    """Number the distinct pairs (high, low) of some rows, in order; return how many there are.
+
+    first[g] becomes the first position in `rows` that has pair g, and group[i] the pair of rows[i].
+    `slot` (all -1) is scratch: a power of two, at least twice as many as rows.
+    """
+    n = 0
+    mask = np.uint64(slot.size - 1)
+    for i in range(rows.size):
+        a, b = high[rows[i]], low[rows[i]]
+        at = fold(a, np.int64(0)) & mask
+        while slot[at] >= 0:
+            known = rows[first[slot[at]]]
+            if high[known] == a and low[known] == b:
+                break
+            at = (at + np.uint64(1)) & mask
+        if slot[at] < 0:
+            slot[at] = n
+            first[n] = i
+            n += 1
+        group[i] = slot[at]
+    return n
+
+
+@kernel
+def move_forward(rows, ptr, word, amount):
+    """Keep only these rows (ascending) of a CSR matrix, in its own arrays; return how many entries stay."""
+    end = np.int64(0)
+    for i in range(rows.size):
+        first, last = ptr[rows[i]], ptr[rows[i] + 1]
+        ptr[i] = end
+        for e in range(first, last):
+            word[end] = word[e]
+            amount[end] = amount[e]
+            end += 1
+    ptr[rows.size] = end
+    return end
+
+
+@kernel
+def totals(ptr, word, amount, weight, out):
+    """Equivalent to: out[w] += amount * weight for all entries of w; floating point, so none overflows."""
+    for d in range(ptr.size - 1):
+        for e in range(ptr[d], ptr[d + 1]):
+            out[word[e]] += np.float64(amount[e]) * weight[d]

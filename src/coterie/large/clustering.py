@@ -90,6 +90,7 @@ class Large:
         again = self.batches.read()
         with TableFile(path, self.batches.kind) as table:
             for stretch in self.texts.store.stretches:
+                _system.release_memory()  # of the batch before, which may be a gigabyte of small pieces
                 rows = _same(next(again, None), stretch.end_row - stretch.first_row)
                 doc_of_row, n_words = self.texts.store.rows(stretch)
                 part = cut(self.documents.counts, stretch.first_doc, stretch.end_doc)

@@ -30,8 +30,7 @@ class RowValues(NamedTuple):
         Words that are too rare for the vocabulary are new; words in it stand in other texts.
         """
         model, corpus = groups.model, groups.corpus
-        words = groups.vectorizer.cut_all(groups.rows.texts)
-        n_words = corpus.per_document(np.fromiter(map(len, words), np.int64, len(words)))
+        n_words = corpus.per_document(groups.vectorizer.n_words(groups.rows.texts))
         labels = corpus.per_document(groups.labels)
         new = int(((n_words - corpus.counts.length) * corpus.counts.weight).sum())
         share = new / max(new + int((corpus.counts.length * corpus.counts.weight).sum()), 1)

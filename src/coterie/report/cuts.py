@@ -21,7 +21,8 @@ from coterie.report.schema import Dial, Node, Word
 N_WORDS = 8
 MOST_LEAVES = 5000  # finest clusters; the tree of more is not made
 MOST_NAMED = 12_000  # texts looked at for names
-_AT_ONCE = 500  # nodes whose word counts are in memory
+_AT_ONCE = 100  # nodes whose word counts are in memory
+_DOCUMENTS = 250_000  # that are counted together
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -162,9 +163,18 @@ def _counted(groups: Any, n: int) -> Any:
     """How often each word occurs in each of the finest clusters."""
     c = groups.corpus.counts
     leaf = groups.corpus.per_document(groups.finest)
-    seen = sparse.csr_matrix((c.tally.astype(float), c.word, c.ptr), (c.n_docs, c.n_words))
-    each = (c.weight.astype(float), (leaf, np.arange(c.n_docs)))
-    return (sparse.csr_matrix(each, (n, c.n_docs)) @ seen).tocsr()
+    held = sparse.csr_matrix((n, c.n_words))
+    for first in range(
+        0, c.n_docs, _DOCUMENTS
+    ):  # all at once, they take as much memory as the corpus
+        some = slice(first, first + _DOCUMENTS)
+        ptr = c.ptr[first : first + _DOCUMENTS + 1]
+        own = slice(ptr[0], ptr[-1])
+        words = (c.tally[own].astype(float), c.word[own], ptr - ptr[0])
+        each = (c.weight[some].astype(float), (leaf[some], np.arange(ptr.size - 1)))
+        seen = sparse.csr_matrix(words, (ptr.size - 1, c.n_words))
+        held = held + sparse.csr_matrix(each, (n, ptr.size - 1)) @ seen
+    return held
 
 
 def _names(groups: Any, shown: Shown, size: Ints, telling: list[list[str]]) -> list[str]:

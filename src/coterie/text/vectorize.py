@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import counts
+from coterie._arrays import Steps
 from coterie._sentence import in_python
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
@@ -41,7 +42,7 @@ class Vectorizer:
         min_df: int | float | str,
         max_df: int | float | str,
         tie: bool,
-        vectors: npt.NDArray[np.float32] | None = None,
+        vectors: Steps | None = None,
         stop_words: Any = "auto",
     ) -> tuple[Vectorizer, Corpus, list[str]]:
         """Return (the vectorizer, the corpus, notes for the user)."""
@@ -81,7 +82,7 @@ class Vectorizer:
         texts: Sequence[str],
         vectorizer: Any,
         tie: bool,
-        vectors: npt.NDArray[np.float32] | None,
+        vectors: Steps | None,
     ) -> tuple[Vectorizer, Corpus, list[str]]:
         for method in ("fit_transform", "transform", "get_feature_names_out"):
             if not hasattr(vectorizer, method):
@@ -109,7 +110,7 @@ class Vectorizer:
         self,
         texts: Sequence[str],
         tie: bool = False,
-        vectors: npt.NDArray[np.float32] | None = None,
+        vectors: Steps | None = None,
     ) -> Corpus:
         """Encode texts in the learnt vocabulary; other words are ignored."""
         if self.tokenizer is None:
@@ -130,6 +131,12 @@ class Vectorizer:
             self._foreign_cut = (self.foreign, _cutter(self._own_vectorizer(), self.words))
         cut: Callable[[str], list[str]] = self._foreign_cut[1]
         return [cut(text) for text in texts]
+
+    def n_words(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """How many words `cut_all` would find in each text, without a list of them."""
+        if self.tokenizer is not None:
+            return np.diff(self.tokenizer.count(texts)[0])
+        return np.array([len(words) for words in self.cut_all(texts)], np.int64)
 
     def _own_vectorizer(self) -> Any:
         """The user's vectorizer, if it is set and has the vocabulary of this model."""
