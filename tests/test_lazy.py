@@ -261,3 +261,18 @@ def test_the_tree_is_not_made_again(how, monkeypatch):
     assert found.tree.equals(pl.DataFrame(again))
     monkeypatch.setattr(nesting, "joins", None)
     assert coterie.cluster(texts, embedder=None, **how).tree.equals(found.tree)
+
+
+@pytest.mark.parametrize("how", [{}, {"n_clusters": 4}])
+def test_the_probabilities_of_settling_are_kept(how):
+    kinds = [
+        "red apple pie oven",
+        "fast car race wheel",
+        "blue sea boat sail",
+        "old tree green leaf",
+    ]
+    texts = [f"{kinds[i % 4]} w{i % 7} {kinds[i % 4].split()[i % 3]} v{i % 5}" for i in range(160)]
+    found = coterie.cluster([*texts, ""], embedder=None, levels=False, **how)
+    assert "probability" in vars(found)
+    again = found.model.best_probability(found.corpus.counts)
+    np.testing.assert_array_equal(found.probability, found.corpus.per_row(again, 0.0))

@@ -277,6 +277,8 @@ def cluster(
         **_found(corpus, embedding, fitted),
         **chosen.kept(corpus, fitted),
     )
+    if fitted.probability is not None:
+        groups.__dict__["probability"] = corpus.per_row(fitted.probability, 0.0)
     joins = chosen.joins()
     if joins is not None:  # not made again, which takes as long as the report
         groups.__dict__["tree"] = table_of(joins)
