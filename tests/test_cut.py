@@ -48,6 +48,7 @@ def test_cut_agrees_with_encode(name: str) -> None:
     for text in texts:
         agrees(vectorizer, text)
     assert vectorizer.cut_all(texts) == [vectorizer.cut(text) for text in texts]
+    assert vectorizer.n_words(texts).tolist() == [len(vectorizer.cut(text)) for text in texts]
 
 
 def agrees(vectorizer: Vectorizer, text: str) -> None:

@@ -15,7 +15,7 @@ from scipy.stats import binom
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 import coterie
-from coterie import _records, metrics, model, unusual
+from coterie import _records, metrics, model, nesting, unusual
 from coterie.report import cuts
 from coterie.text import _encodings, _files, _json, _lazy, writing
 from coterie.text.readers import read
@@ -243,3 +243,36 @@ def test_a_command_imports_no_more_than_it_uses():
         "import sklearn.metrics\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---------------------------------------------------------------- what the levels have found
+@pytest.mark.parametrize("how", [{}, {"n_clusters": 4}, {"seeds": {"pie": ["apple", "pie"]}}])
+def test_the_tree_is_not_made_again(how, monkeypatch):
+    kinds = [
+        "red apple pie oven",
+        "fast car race wheel",
+        "blue sea boat sail",
+        "old tree green leaf",
+    ]
+    texts = [f"{kinds[i % 4]} w{i % 7} {kinds[i % 4].split()[i % 3]} v{i % 5}" for i in range(160)]
+    found = coterie.cluster(texts, embedder=None, **how)
+    again = nesting.joins(found)
+    assert found.tree.height == len(again["gain"])
+    assert found.tree.equals(pl.DataFrame(again))
+    monkeypatch.setattr(nesting, "joins", None)
+    assert coterie.cluster(texts, embedder=None, **how).tree.equals(found.tree)
+
+
+@pytest.mark.parametrize("how", [{}, {"n_clusters": 4}])
+def test_the_probabilities_of_settling_are_kept(how):
+    kinds = [
+        "red apple pie oven",
+        "fast car race wheel",
+        "blue sea boat sail",
+        "old tree green leaf",
+    ]
+    texts = [f"{kinds[i % 4]} w{i % 7} {kinds[i % 4].split()[i % 3]} v{i % 5}" for i in range(160)]
+    found = coterie.cluster([*texts, ""], embedder=None, levels=False, **how)
+    assert "probability" in vars(found)
+    again = found.model.best_probability(found.corpus.counts)
+    np.testing.assert_array_equal(found.probability, found.corpus.per_row(again, 0.0))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie import levels, sampler
+from coterie import levels, merging, sampler
 from coterie._sentence import Name, Sentence, counted, parameter
 from coterie.backends import get_backend
 from coterie.counts import Corpus, Counts
@@ -76,6 +76,14 @@ class Choice:
             "trust": corpus.per_row(trust, np.nan),
             "key": fitted.run.key,
         }
+
+    def joins(self) -> dict[str, Any] | None:
+        """The tree of the finest clusters, as `nesting.joins` would make it again; None without one."""
+        tree = None if self.found is None else self.found.tree
+        if tree is None or self.finest is None:
+            return None
+        number, urn = self.finest.assignment.numbers, self.finest.urn
+        return merging.columns(tree, number, urn.seeds.weight.size)
 
     def _compared(self, run: sampler.Run, task: Task) -> sampler.Run:
         has_seeds = run.urn.seeds.weight.size > 0

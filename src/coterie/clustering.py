@@ -240,9 +240,7 @@ class Clustering(Uses):
         Numbers are those of `groups.ids`: a join keeps the number of the first of the two, so that a
         number means the same branch at every level.
         """
-        import polars as pl
-
-        return pl.DataFrame(nesting.joins(self))
+        return table_of(nesting.joins(self))
 
     @cached_property
     def ids(self) -> Labels:
@@ -388,6 +386,13 @@ def added_columns(names: Sequence[str], labels: Labels, *others: Floats) -> dict
     """The columns that are added to rows; `others` are probability, outlier score and trust."""
     of_rows = np.array([*names, ""], object)[labels]  # -1, a row without words, is the last
     return dict(zip(ADDED, (labels, of_rows.tolist(), *others), strict=True))
+
+
+def table_of(columns: dict[str, Any]) -> Any:
+    """A polars DataFrame."""
+    import polars as pl
+
+    return pl.DataFrame(columns)
 
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:

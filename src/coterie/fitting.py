@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PASSES = 20  # the maximum number of passes that move documents to their most probable clusters
 # Of large corpora: so many passes at most, until this share of the documents is there.
 LARGE_PASSES, ENOUGH = 4, 0.999
+FEW = 100  # clusters up to which settling also finds the probabilities
 
 Ints = npt.NDArray[np.int64]
 
@@ -50,6 +51,7 @@ class Fitted(NamedTuple):
     agreement: (
         float  # share of documents that the model predicts to be where they are; nan: not asked
     )
+    probability: npt.NDArray[np.float64] | None = None  # of the most probable cluster of each
 
 
 def fit(
@@ -81,10 +83,10 @@ def frozen(
     if settle:
         on_settle()
     model, labels = _freeze(task, run.urn, run.assignment)
-    agreement = float("nan")
+    agreement, probability = float("nan"), None
     if settle:
-        model, labels, agreement = _settled(task, run, model, labels, n_jobs)
-    return Fitted(model, labels, run.assignment.flag, run, agreement)
+        model, labels, agreement, probability = _settled(task, run, model, labels, n_jobs)
+    return Fitted(model, labels, run.assignment.flag, run, agreement, probability)
 
 
 def _freeze(task: Task, urn: Urn, assignment: Assignment) -> tuple[Model, Ints]:
@@ -97,10 +99,12 @@ def _freeze(task: Task, urn: Urn, assignment: Assignment) -> tuple[Model, Ints]:
 
 def _settled(
     task: Task, run: sampler.Run, model: Model, labels: Ints, n_jobs: int | None
-) -> tuple[Model, Ints, float]:
+) -> tuple[Model, Ints, float, npt.NDArray[np.float64] | None]:
     """Move every document to its most probable cluster, until none moves (or PASSES times)."""
     counts, urn = task.counts, run.urn
-    documents = LocalDocuments(counts, [(0, counts.n_docs)], n_jobs, with_probability=False)
+    # with many clusters, the probabilities of every pass take longer than those of a pass of their own
+    known = model.n_clusters <= FEW
+    documents = LocalDocuments(counts, [(0, counts.n_docs)], n_jobs, known, np.float64)
     documents.labels = labels.astype(np.int32)
 
     def again(model: Model) -> Model:
@@ -112,7 +116,8 @@ def _settled(
 
     until = (LARGE_PASSES, ENOUGH) if is_large(counts) else (PASSES, 1.0)
     model, agreement = settle(documents, model, again, urn.sizes.cap, *until)
-    return model, documents.labels.astype(np.int64), agreement
+    probability = documents.probability if known else None
+    return model, documents.labels.astype(np.int64), agreement, probability
 
 
 def settle(

@@ -24,7 +24,7 @@ from coterie._records import recorded
 from coterie._sentence import counted, parameter
 from coterie.backends import SamplerOptions, backend_names, get_backend, sampler_names
 from coterie.choosing import Choice, cap
-from coterie.clustering import ADDED, Clustering
+from coterie.clustering import ADDED, Clustering, table_of
 from coterie.counts import Corpus
 from coterie.embedders import Embedder, resolve
 from coterie.errors import InvalidInput, concerning
@@ -277,6 +277,11 @@ def cluster(
         **_found(corpus, embedding, fitted),
         **chosen.kept(corpus, fitted),
     )
+    if fitted.probability is not None:
+        groups.__dict__["probability"] = corpus.per_row(fitted.probability, 0.0)
+    joins = chosen.joins()
+    if joins is not None:  # not made again, which takes as long as the report
+        groups.__dict__["tree"] = table_of(joins)
     if outliers == "own":
         editing.set_apart(groups)
     return groups

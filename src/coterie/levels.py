@@ -56,6 +56,7 @@ class Found(NamedTuple):
     levels: list[Level]  # few groups first; the last one is the finest
     chosen: int  # number of groups
     trust: Floats  # (documents,) how well the runs agree on each text and its group
+    tree: Tree | None = None  # of the finest groups
 
 
 class _Cut(NamedTuple):
@@ -216,7 +217,7 @@ def find(
         urn, assignment = _refined(task, main, n, run.key, _sweeps(task.counts))
         run = run._replace(urn=urn, assignment=assignment)
     trust = _trust(run.assignment.labels, docs, labels[best][1:])
-    return run, Found(levels, int(run.assignment.open_slots.size), trust)
+    return run, Found(levels, int(run.assignment.open_slots.size), trust, main.tree)
 
 
 def choose(tried: Sequence[int], agreed: Sequence[float], entropy: Sequence[float]) -> int:

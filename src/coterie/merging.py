@@ -9,7 +9,7 @@ there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,14 @@ class Tree(NamedTuple):
         slot_of = np.arange(assignment.id.size, dtype=np.int32)
         slot_of[self.slots] = self.slots[self.cut(n)]
         return slot_of[assignment.labels]
+
+
+def columns(found: Tree, number: npt.NDArray[Any], n_seeds: int) -> dict[str, Any]:
+    """The joins of a tree as columns of a table; `number` is that of the cluster in each slot."""
+    of = number[found.slots].astype(np.int64)
+    left = n_seeds + found.gain.size - np.arange(found.gain.size)
+    gone, kept = of[found.gone], of[found.kept]
+    return {"cluster": gone, "into": kept, "clusters": left, "gain": found.gain}
 
 
 def tree(counts: Counts, urn: Urn, assignment: Assignment) -> Tree | None:

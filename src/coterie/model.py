@@ -19,10 +19,12 @@ from scipy.special import gammaln, logsumexp
 
 from coterie._arrays import numbers
 from coterie.backends import get_backend
-from coterie.counts import AT_ONCE, Counts
+from coterie.counts import Counts
 from coterie.frozen import Frozen, LeaveOut
 from coterie.state import Assignment, from_assignment, word_counts
 from coterie.urns import Urn, potential
+
+AT_ONCE = 65_536  # documents whose words are measured together
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -81,9 +81,7 @@ def joins(groups: Clustering) -> dict[str, Any]:
     if found is None:
         nothing = np.zeros(0, np.int64)
         found = merging.Tree(nothing, nothing, nothing, np.zeros(0))
-    left = finest.open_slots.size - 1 - np.arange(found.gain.size)
-    columns = {"cluster": found.slots[found.gone], "into": found.slots[found.kept]}
-    return {**columns, "clusters": left, "gain": found.gain}
+    return merging.columns(found, np.arange(finest.id.size), task.urn.seeds.weight.size)
 
 
 def table(groups: Clustering) -> dict[str, list[Any]]:

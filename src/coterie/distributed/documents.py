@@ -54,18 +54,23 @@ class LocalDocuments:
     """See `Documents`; the corpus may lie on disk."""
 
     def __init__(
-        self, counts: Counts, bounds: Bounds, n_jobs: int | None, with_probability: bool = True
+        self,
+        counts: Counts,
+        bounds: Bounds,
+        n_jobs: int | None,
+        with_probability: bool = True,
+        precision: type = np.float32,
     ) -> None:
         self.counts, self.bounds, self.n_jobs = counts, bounds, n_jobs
         self.with_probability = with_probability
         self.labels: Labels = np.zeros(0, np.int32)
-        self.probability = np.zeros(0, np.float32)
+        self.probability: npt.NDArray[Any] = np.zeros(0, precision)
 
     def place(self, model: Any, slots: Labels) -> None:
         """Put every document into the slot of its most probable cluster."""
         self.labels = np.empty(self.counts.n_docs, np.int32)
         if self.with_probability:
-            self.probability = np.empty(self.counts.n_docs, np.float32)
+            self.probability = np.empty(self.counts.n_docs, self.probability.dtype)
         for first, end in self.bounds:
             part = cut(self.counts, first, end)
             if self.with_probability:
