@@ -15,6 +15,7 @@ from coterie.kernels import fixed
 from coterie.urns import Urn
 
 CHUNK_BYTES = 16 * 2**20  # log weights held at once by each thread
+CHUNK_DOCS = 2**15  # documents weighed at once: with few clusters, threads share them evenly, too
 
 
 def score(
@@ -31,7 +32,7 @@ def score(
     order = np.argsort(counts.length, kind="stable")
     leave_out = leave_out or LeaveOut(np.full(counts.n_docs, -1, np.int64))
     flag = np.zeros(0, np.uint8) if leave_out.flag is None else leave_out.flag
-    size = max(1, CHUNK_BYTES // (8 * max(n_clusters, 1)))
+    size = min(CHUNK_DOCS, max(1, CHUNK_BYTES // (8 * max(n_clusters, 1))))
 
     def work(start: int) -> None:
         rows = order[start : start + size]
