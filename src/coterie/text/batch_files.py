@@ -17,7 +17,9 @@ from coterie.text import writing
 from coterie.text.readers import Rows
 
 WRITTEN = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "txt": "csv", "parquet": "parquet"}
-GROUP = 50_000  # rows in a row group of a parquet file: some of them are in memory at a time
+# The most rows and bytes in a row group of a parquet file: when parts are joined, some twenty of them are
+# in memory at a time.
+GROUP, GROUP_BYTES = 50_000, 8_000_000
 
 
 def check_not_input(out: Path, inputs: Iterable[Path]) -> None:
@@ -49,7 +51,7 @@ class TableFile:
         self.path, self.kind = path, WRITTEN[kind]
         self.n_rows = 0
         self._parts: list[Path] = []
-        self._largest = 1  # rows of a part
+        self._group = GROUP  # rows
 
     def __enter__(self) -> TableFile:
         if self.kind != "parquet":
@@ -61,8 +63,9 @@ class TableFile:
         if self.kind == "parquet":
             part = self.path.with_name(f"{self.path.name}.part-{len(self._parts):06d}")
             self._parts.append(part)
-            self._largest = max(self._largest, len(rows))
-            part.write_bytes(writing.table_bytes(rows, added, "parquet"))
+            size = max(1, rows.frame.estimated_size())
+            self._group = max(1, min(self._group, GROUP, len(rows) * GROUP_BYTES // size))
+            part.write_bytes(writing.table_bytes(rows, added, "parquet", row_group=self._group))
         else:
             dialect = rows.dialect
             if dialect is not None and self.n_rows:
@@ -89,9 +92,8 @@ class TableFile:
 
         _system.release_memory()
         try:
-            # no larger than a part, which is small where texts are long
-            group = min(GROUP, self._largest)
-            pl.scan_parquet(self._parts, glob=False).sink_parquet(self.path, row_group_size=group)
+            parts = pl.scan_parquet(self._parts, glob=False)
+            parts.sink_parquet(self.path, row_group_size=self._group)
         except pl.exceptions.PolarsError as error:
             reason = " ".join(str(error).split())[:200]
             raise InvalidInput(

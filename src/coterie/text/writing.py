@@ -40,10 +40,11 @@ def table_bytes(
     dialect: Dialect | None = None,
     pick: list[int] | None = None,
     with_header: bool = True,
+    row_group: int | None = None,
 ) -> bytes:
     """A table as the bytes of a file: see `write_table`."""
     out = io.BytesIO()
-    write_table(out, rows, added, kind, dialect, pick, with_header)
+    write_table(out, rows, added, kind, dialect, pick, with_header, row_group)
     return out.getvalue()
 
 
@@ -55,10 +56,12 @@ def write_table(
     dialect: Dialect | None = None,
     pick: list[int] | None = None,
     with_header: bool = True,
+    row_group: int | None = None,
 ) -> None:
     """Write a table to an open file; `pick` are the numbers of the rows to write.
 
-    Without a header, a csv or tsv file is the continuation of another one.
+    Without a header, a csv or tsv file is the continuation of another one. `row_group`: the most rows in
+    a row group of a parquet file.
     """
     import polars as pl
 
@@ -77,7 +80,7 @@ def write_table(
     theirs = source.exact(rows.frame) if source else _polars(rows.frame)
     if kind == "parquet":
         frame = pl.concat([theirs, ours], how="horizontal")
-        out.write(_parquet(frame if pick is None else frame[pick]))
+        out.write(_parquet(frame if pick is None else frame[pick], row_group))
     elif isinstance(source, Objects) and pick is None:
         source.write(ours, out)
     elif isinstance(source, Objects) and pick is not None:
@@ -184,12 +187,12 @@ def _polars(frame: Any) -> Any:
         return pl.DataFrame(whole, strict=False)
 
 
-def _parquet(frame: Any) -> bytes:
+def _parquet(frame: Any, row_group: int | None = None) -> bytes:
     import polars as pl
 
     out = io.BytesIO()
     try:
-        frame.write_parquet(out)
+        frame.write_parquet(out, row_group_size=row_group)
     except pl.exceptions.PolarsError as error:
         reason = " ".join(str(error).split())
         raise InvalidInput(f"The table cannot be written as parquet ({reason}).") from None
