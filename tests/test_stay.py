@@ -4,6 +4,7 @@ import numba
 import numpy as np
 import pytest
 
+from coterie._arrays import STEP
 from coterie.kernels import _stay
 from coterie.kernels._slots import BLOCK
 
@@ -11,12 +12,13 @@ WIDTH, DIMENSIONS, RHO = 3 * BLOCK, 24, 3.0
 
 
 @numba.njit
-def says(vector, kappa, sums, norm, root, weight, partial, own, own_weight, fresh, u, ordered):
+def says(
+    steps, own_norm, kappa, sums, norm, root, weight, partial, own, own_weight, fresh, u, ordered
+):
     """`bounds_show` for a document that is alone in the world of numba."""
     looked, held = np.zeros(WIDTH, np.int32), np.zeros(WIDTH)
-    own_norm = (vector.astype(np.float64) ** 2).sum()
     return _stay.bounds_show(
-        vector, own_norm, kappa, RHO, sums, norm, root, weight, partial, looked, held, own,
+        steps, own_norm, kappa, RHO, sums, norm, root, weight, partial, looked, held, own,
         own_weight, fresh, u, WIDTH, ordered,
     )  # fmt: skip
 
@@ -36,11 +38,11 @@ class Draw:
         self.words[draw.integers(0, WIDTH, 5)] = 0.0  # closed slots
 
     def _unit(self, raw: np.ndarray) -> np.ndarray:
-        return (np.rint(raw / np.linalg.norm(raw) * 2**14) / 2**14).astype(np.float32)
+        return np.rint(raw / np.linalg.norm(raw) / STEP) * STEP
 
     def weights(self) -> np.ndarray:
         """All weights, the document left out of its own cluster."""
-        e, sums = self.vector.astype(np.float64), self.sums.copy()
+        e, sums = self.vector, self.sums.copy()
         sums[self.own] -= e
         before, after, alone = (
             np.sqrt(RHO**2 + (s**2).sum(axis=-1)) for s in (sums, sums + e, e[None])
@@ -51,8 +53,9 @@ class Draw:
         others = self.words.copy()
         others[self.own] = 0.0
         norm = (self.sums**2).sum(axis=1)
+        steps, own_norm = (self.vector / STEP).astype(np.int16), self.vector @ self.vector
         return says(
-            self.vector, self.kappa, self.sums, norm, np.sqrt(RHO**2 + norm), others,
+            steps, own_norm, self.kappa, self.sums, norm, np.sqrt(RHO**2 + norm), others,
             others.reshape(-1, BLOCK).sum(axis=1), self.own, self.words[self.own], self.fresh, u,
             ordered,
         )  # fmt: skip
