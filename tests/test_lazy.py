@@ -128,6 +128,15 @@ def test_the_text_of_a_large_file_is_read_again(large, monkeypatch, kind):
     assert rows.notes == kept.notes
 
 
+def test_a_large_file_is_found_again_from_another_folder(large, monkeypatch):
+    monkeypatch.chdir(large.parent)
+    rows = read(large.name)
+    (large.parent / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert b'"n": 1.10' in writing.table_bytes(rows, added(2), "jsonl")
+    assert writing.CHANGED not in rows.notes
+
+
 @pytest.mark.parametrize("change", ["gone", "other"])
 def test_a_large_file_that_changed_meanwhile_loses_no_value(large, change):
     rows = read(large)
