@@ -238,6 +238,15 @@ def test_a_row_without_words_has_no_name(groups):
     assert set(groups.added["name"][:-1]) == set(groups.names)
 
 
+@pytest.mark.parametrize("kind", [list, iter, pl.Series])
+def test_new_texts_may_be_missing(groups, kind):
+    found = groups.added_to(kind(["red apple pie", None, "blue sea qqq"]))
+    expected = groups.added_to(["red apple pie", "", "blue sea qqq"])
+    assert found["name"] == expected["name"]
+    np.testing.assert_array_equal(found["outlier_score"], expected["outlier_score"])
+    assert np.isnan(found["outlier_score"]).tolist() == [False, True, False]
+
+
 # ---------------------------------------------------------------- imports
 def test_a_command_imports_no_more_than_it_uses():
     code = (
