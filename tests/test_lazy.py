@@ -12,13 +12,16 @@ import polars as pl
 import pytest
 from scipy import sparse
 from scipy.stats import binom
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 import coterie
 from coterie import _records, metrics, model, nesting, unusual
+from coterie.embedders import prepare_texts
 from coterie.report import cuts
 from coterie.text import _encodings, _files, _json, _lazy, writing
 from coterie.text.readers import read
+from coterie.text.vectorize import Vectorizer
 
 VALUES = ["red car", None, " \x1c\t\u3000", "", "bike", "größe", "a\nb"]
 TEXTS = ["red car", "", "", "", "bike", "größe", "a\nb"]
@@ -245,6 +248,29 @@ def test_new_texts_may_be_missing(groups, kind):
     assert found["name"] == expected["name"]
     np.testing.assert_array_equal(found["outlier_score"], expected["outlier_score"])
     assert np.isnan(found["outlier_score"]).tolist() == [False, True, False]
+
+
+def test_what_users_bring_gets_lists_of_texts():
+    class Strict(CountVectorizer):
+        def fit_transform(self, texts, y=None):
+            assert type(texts) is list
+            return super().fit_transform(texts)
+
+        def transform(self, texts):
+            assert type(texts) is list
+            return super().transform(texts)
+
+    class Lengths:
+        spec, name, version, checksum, n_dimensions = None, "lengths", "", "", 2
+
+        def embed(self, texts, progress=None):
+            assert type(texts) is list
+            return [[len(text), text.count("e")] for text in texts]
+
+    texts = _lazy.Texts(pl.Series(VALUES))
+    vectorizer, corpus, _ = Vectorizer.learn(texts, Strict(), None, 1, 1.0, False)
+    assert vectorizer.encode(texts).counts.n_docs == corpus.counts.n_docs == 3
+    assert prepare_texts(Lengths(), texts)[0].shape == (len(VALUES), 2)
 
 
 # ---------------------------------------------------------------- imports
