@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 import coterie
-from coterie import _records, metrics, model, nesting, unusual
+from coterie import _records, exporting, metrics, model, nesting, unusual
 from coterie.embedders import prepare_texts
 from coterie.report import cuts
 from coterie.text import _encodings, _files, _json, _lazy, writing
@@ -138,6 +138,24 @@ def test_a_large_file_is_found_again_from_another_folder(large, monkeypatch):
     monkeypatch.chdir("elsewhere")
     assert b'"n": 1.10' in writing.table_bytes(rows, added(2), "jsonl")
     assert writing.CHANGED not in rows.notes
+
+
+def test_a_large_file_is_read_once_for_the_files_of_all_groups(tmp_path, monkeypatch):
+    lines = [f'{{"text":"{kind}", "n": 1.10}}\n' for kind in ("red apple pie", "blue sea boat")]
+    path = tmp_path / "large.jsonl"
+    path.write_text("".join(lines * 20))
+    wanted: dict[str, Any] = {"embedder": None, "n_clusters": 2, "random_state": 0}
+    expected = dict(exporting.files(coterie.cluster(path, **wanted), "jsonl"))
+    with monkeypatch.context() as patch:
+        patch.setattr(_files, "LARGE", 1)
+        groups = coterie.cluster(path, **wanted)
+    opened = []
+    monkeypatch.setattr(
+        _json.OnDisk, "opened", lambda self, how=_json.OnDisk.opened: opened.append(1) or how(self)
+    )
+    assert dict(exporting.files(groups, "jsonl")) == expected
+    assert len(expected) == 2
+    assert opened == [1]
 
 
 @pytest.mark.parametrize("change", ["gone", "other"])
