@@ -91,6 +91,11 @@ WEIGHTS = {
     "booleans": (save({"embeddings": TABLE > 0}), "row per token"),
     "NaN": (save({"embeddings": np.where(TABLE > 1, np.nan, TABLE)}), "NaN"),
     "infinity": (save({"embeddings": np.full_like(TABLE, np.inf)}), "infinity"),
+    "too large": (save({"embeddings": np.full(TABLE.shape, -1e39)}), "too large for float32"),
+    "weights too large": (
+        save({"embeddings": TABLE, "weights": np.full(N_TOKENS, 1e39)}),
+        "too large for float32",
+    ),
     "too few rows": (save({"embeddings": TABLE[:-1]}), "do not belong together"),
     "mapping outside": (
         save({"embeddings": TABLE, "mapping": np.full(N_TOKENS, N_TOKENS)}),

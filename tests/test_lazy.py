@@ -12,13 +12,16 @@ import polars as pl
 import pytest
 from scipy import sparse
 from scipy.stats import binom
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 import coterie
-from coterie import _records, metrics, model, nesting, unusual
+from coterie import _records, exporting, metrics, model, nesting, unusual
+from coterie.embedders import prepare_texts
 from coterie.report import cuts
 from coterie.text import _encodings, _files, _json, _lazy, writing
 from coterie.text.readers import read
+from coterie.text.vectorize import Vectorizer
 
 VALUES = ["red car", None, " \x1c\t\u3000", "", "bike", "größe", "a\nb"]
 TEXTS = ["red car", "", "", "", "bike", "größe", "a\nb"]
@@ -128,6 +131,33 @@ def test_the_text_of_a_large_file_is_read_again(large, monkeypatch, kind):
     assert rows.notes == kept.notes
 
 
+def test_a_large_file_is_found_again_from_another_folder(large, monkeypatch):
+    monkeypatch.chdir(large.parent)
+    rows = read(large.name)
+    (large.parent / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert b'"n": 1.10' in writing.table_bytes(rows, added(2), "jsonl")
+    assert writing.CHANGED not in rows.notes
+
+
+def test_a_large_file_is_read_once_for_the_files_of_all_groups(tmp_path, monkeypatch):
+    lines = [f'{{"text":"{kind}", "n": 1.10}}\n' for kind in ("red apple pie", "blue sea boat")]
+    path = tmp_path / "large.jsonl"
+    path.write_text("".join(lines * 20))
+    wanted: dict[str, Any] = {"embedder": None, "n_clusters": 2, "random_state": 0}
+    expected = dict(exporting.files(coterie.cluster(path, **wanted), "jsonl"))
+    with monkeypatch.context() as patch:
+        patch.setattr(_files, "LARGE", 1)
+        groups = coterie.cluster(path, **wanted)
+    opened = []
+    monkeypatch.setattr(
+        _json.OnDisk, "opened", lambda self, how=_json.OnDisk.opened: opened.append(1) or how(self)
+    )
+    assert dict(exporting.files(groups, "jsonl")) == expected
+    assert len(expected) == 2
+    assert opened == [1]
+
+
 @pytest.mark.parametrize("change", ["gone", "other"])
 def test_a_large_file_that_changed_meanwhile_loses_no_value(large, change):
     rows = read(large)
@@ -227,6 +257,38 @@ def test_words_of_the_finest_clusters_are_counted_in_parts(groups, monkeypatch):
 def test_a_row_without_words_has_no_name(groups):
     assert groups.added["name"][-1] == ""
     assert set(groups.added["name"][:-1]) == set(groups.names)
+
+
+@pytest.mark.parametrize("kind", [list, iter, pl.Series])
+def test_new_texts_may_be_missing(groups, kind):
+    found = groups.added_to(kind(["red apple pie", None, "blue sea qqq"]))
+    expected = groups.added_to(["red apple pie", "", "blue sea qqq"])
+    assert found["name"] == expected["name"]
+    np.testing.assert_array_equal(found["outlier_score"], expected["outlier_score"])
+    assert np.isnan(found["outlier_score"]).tolist() == [False, True, False]
+
+
+def test_what_users_bring_gets_lists_of_texts():
+    class Strict(CountVectorizer):
+        def fit_transform(self, texts, y=None):
+            assert type(texts) is list
+            return super().fit_transform(texts)
+
+        def transform(self, texts):
+            assert type(texts) is list
+            return super().transform(texts)
+
+    class Lengths:
+        spec, name, version, checksum, n_dimensions = None, "lengths", "", "", 2
+
+        def embed(self, texts, progress=None):
+            assert type(texts) is list
+            return [[len(text), text.count("e")] for text in texts]
+
+    texts = _lazy.Texts(pl.Series(VALUES))
+    vectorizer, corpus, _ = Vectorizer.learn(texts, Strict(), None, 1, 1.0, False)
+    assert vectorizer.encode(texts).counts.n_docs == corpus.counts.n_docs == 3
+    assert prepare_texts(Lengths(), texts)[0].shape == (len(VALUES), 2)
 
 
 # ---------------------------------------------------------------- imports

@@ -101,7 +101,8 @@ class Clustering(Uses):
 
     def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
         """The same columns for new texts; their trust is that of their cluster."""
-        corpus = self.encode(_texts(texts))
+        texts = _texts(texts)
+        corpus = self.encode(texts)
         labels = corpus.per_row(self.model.predict(corpus.counts), -1)
         probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
         score = corpus.per_row(self._unusual(corpus, texts), np.nan)

@@ -73,9 +73,10 @@ def clusters(groups: Clustering) -> Any:
 def files(groups: Clustering, kind: str) -> Iterator[tuple[str, bytes]]:
     """A file per group: (its name, its content)."""
     width = len(str(max(groups.n_clusters - 1, 0)))
+    every = writing.opened(groups.rows)
     for k, rows in _members(groups):
         name = _bad.sub(" ", groups.names[k])[:60].strip(" .") or "group"
-        content = writing.table_bytes(groups.rows, groups.added, kind, pick=rows)
+        content = writing.table_bytes(every, groups.added, kind, pick=rows)
         yield f"{k:0{width}} {name}.{kind}", content
 
 

@@ -86,7 +86,8 @@ def prepare_texts(
 ) -> tuple[Steps, npt.NDArray[np.float64]]:
     """Vectors of texts, made ready; an embedder that can keeps none of its own in memory."""
     if not isinstance(embedder, TokenTable):
-        raw = check_vectors(embedder.embed(texts, progress), len(texts))
+        found = embedder.embed(list(texts), progress)  # the user's own may accept nothing else
+        raw = check_vectors(found, len(texts))
         return prepare_rows(ArrayRows(raw), mean, n_threads)
     if progress is None:
         return prepare_rows(embedder.rows(texts), mean, n_threads)

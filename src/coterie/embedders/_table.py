@@ -145,12 +145,29 @@ def _parts(
             raise about(str(path), "is damaged: its weights are not one number per token")
         _check_finite(weight_of, "its weights", path)
         weight_of = weight_of.astype(np.float64)
+    _check_size(table, row_of, weight_of, path)
     return table, row_of, weight_of
 
 
 def _check_finite(array: npt.NDArray[Any], what: str, path: Path) -> None:
     if not np.isfinite(array).all():
         raise about(str(path), f"is damaged: {what} holds NaN or infinity")
+
+
+def _check_size(
+    table: npt.NDArray[Any],
+    row_of: npt.NDArray[np.int64],
+    weight_of: npt.NDArray[np.float64] | None,
+    path: Path,
+) -> None:
+    """Refuse vectors that float32 cannot hold: their means would be infinite."""
+    if weight_of is None and np.can_cast(table.dtype, np.float32, "safe"):
+        return
+    with np.errstate(over="ignore"):  # found below
+        top = np.maximum(table.max(axis=1), -table.min(axis=1).astype(np.float64))[row_of]
+        top = top if weight_of is None else top * np.abs(weight_of)
+    if top.max() > np.finfo(np.float32).max:
+        raise about(str(path), "is damaged: its table holds numbers too large for float32")
 
 
 # ---------------------------------------------------------------- where tables are found

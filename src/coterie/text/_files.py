@@ -90,6 +90,7 @@ def _let_go(
     if objects.data is None or len(objects.data) < LARGE:
         return objects
     digest = hashlib.sha256(objects.data).digest()
+    path = path.absolute()  # the working directory may be another by then
 
     def again() -> bytes | None:
         try:

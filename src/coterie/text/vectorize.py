@@ -91,7 +91,7 @@ class Vectorizer:
                     " with fit_transform, transform and get_feature_names_out, such as CountVectorizer."
                 )
         try:
-            matrix = vectorizer.fit_transform(texts)
+            matrix = vectorizer.fit_transform(list(texts))  # theirs may accept nothing else
         except ValueError as error:
             raise InvalidInput(f"Your vectorizer found no words: {error}.") from None
         corpus = counts.from_matrix(matrix, OWNER, tie=tie, vectors=vectors)
@@ -114,7 +114,7 @@ class Vectorizer:
     ) -> Corpus:
         """Encode texts in the learnt vocabulary; other words are ignored."""
         if self.tokenizer is None:
-            matrix = self._own_vectorizer().transform(texts)
+            matrix = self._own_vectorizer().transform(list(texts))
             return counts.from_matrix(matrix, OWNER, tie=tie, vectors=vectors)
         ptr, ids = self.tokenizer.encode(texts, self._id_of)
         return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie, vectors=vectors)
