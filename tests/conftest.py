@@ -95,6 +95,17 @@ def any_seed(request: pytest.FixtureRequest) -> int:
     return moved(int(request.param))
 
 
+@pytest.fixture(scope="module")
+def wordllama() -> Any:
+    """The table of token vectors that is installed with coterie."""
+    from coterie.embedders import resolve
+    from coterie.embedders._table import TokenTable
+
+    found = resolve("auto")
+    assert isinstance(found, TokenTable)
+    return found
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Folder of the benchmark corpora: COTERIE_DATA, else ../shared/data beside the checkout."""

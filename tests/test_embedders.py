@@ -38,13 +38,6 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def wordllama() -> TokenTable:
-    found = resolve("auto")
-    assert isinstance(found, TokenTable)
-    return found
-
-
 class TestWordllama:
     def test_is_the_plain_mean_of_token_vectors(self, wordllama: TokenTable) -> None:
         tokenizer, table = wordllama._tokenizer, wordllama._table

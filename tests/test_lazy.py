@@ -308,33 +308,23 @@ def test_a_command_imports_no_more_than_it_uses():
 
 
 # ---------------------------------------------------------------- what the levels have found
+KINDS = ["red apple pie oven", "fast car race wheel", "blue sea boat sail", "old tree green leaf"]
+SORTED = [f"{KINDS[i % 4]} w{i % 7} {KINDS[i % 4].split()[i % 3]} v{i % 5}" for i in range(160)]
+
+
 @pytest.mark.parametrize("how", [{}, {"n_clusters": 4}, {"seeds": {"pie": ["apple", "pie"]}}])
 def test_the_tree_is_not_made_again(how, monkeypatch):
-    kinds = [
-        "red apple pie oven",
-        "fast car race wheel",
-        "blue sea boat sail",
-        "old tree green leaf",
-    ]
-    texts = [f"{kinds[i % 4]} w{i % 7} {kinds[i % 4].split()[i % 3]} v{i % 5}" for i in range(160)]
-    found = coterie.cluster(texts, embedder=None, **how)
+    found = coterie.cluster(SORTED, embedder=None, **how)
     again = nesting.joins(found)
     assert found.tree.height == len(again["gain"])
     assert found.tree.equals(pl.DataFrame(again))
     monkeypatch.setattr(nesting, "joins", None)
-    assert coterie.cluster(texts, embedder=None, **how).tree.equals(found.tree)
+    assert coterie.cluster(SORTED, embedder=None, **how).tree.equals(found.tree)
 
 
 @pytest.mark.parametrize("how", [{}, {"n_clusters": 4}])
 def test_the_probabilities_of_settling_are_kept(how):
-    kinds = [
-        "red apple pie oven",
-        "fast car race wheel",
-        "blue sea boat sail",
-        "old tree green leaf",
-    ]
-    texts = [f"{kinds[i % 4]} w{i % 7} {kinds[i % 4].split()[i % 3]} v{i % 5}" for i in range(160)]
-    found = coterie.cluster([*texts, ""], embedder=None, levels=False, **how)
+    found = coterie.cluster([*SORTED, ""], embedder=None, levels=False, **how)
     assert "probability" in vars(found)
     again = found.model.best_probability(found.corpus.counts)
     np.testing.assert_array_equal(found.probability, found.corpus.per_row(again, 0.0))

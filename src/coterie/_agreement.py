@@ -58,7 +58,7 @@ def adjusted_mutual_information(one: Codes, other: Codes, average: str) -> float
     parts += share * (-np.log(outer) + 2.0 * np.log(found.n))
     mutual = max(float(np.where(np.abs(parts) < _EPS, 0.0, parts).sum()), 0.0)
     expected = expected_mutual_information(found)
-    entropies = [_entropy(found.rows), _entropy(found.columns)]
+    entropies = [entropy(found.rows), entropy(found.columns)]
     usual = {
         "min": min(entropies),
         "geometric": float(np.sqrt(entropies[0] * entropies[1])),
@@ -98,7 +98,8 @@ def expected_mutual_information(found: Table) -> float:
     return total
 
 
-def _entropy(sizes: Codes) -> float:
+def entropy(sizes: Codes) -> float:
+    """The entropy of a grouping, from the sizes of its groups."""
     share = sizes[sizes > 0] / sizes.sum()
     return float(-(share * np.log(share)).sum())
 

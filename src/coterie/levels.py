@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import merging, metrics, sampler
+from coterie._agreement import entropy
 from coterie.backends import SamplerOptions, get_backend, threads
 from coterie.counts import Counts, subset
 from coterie.fitting import Task
@@ -209,8 +210,8 @@ def find(
         tried = grid(finest, 2 + run.urn.seeds.weight.size) if can_cut else [finest]
     labels = [_at_level(some, runs, n, run.key, n_jobs) for n in tried]
     agreed = [_agreement(of_runs) for of_runs in labels]
-    entropy = [float(np.mean([_entropy(z) for z in of_runs])) for of_runs in labels]
-    best = choose(tried, agreed, entropy) if asked is None else 0
+    said = [float(np.mean([_entropy(z) for z in of_runs])) for of_runs in labels]
+    best = choose(tried, agreed, said) if asked is None else 0
     n = asked if asked is not None else (main.finest if tried[best] == finest else tried[best])
     levels = _levels(main, run, tried, agreed)
     if n < main.finest or asked is not None:
@@ -309,8 +310,7 @@ def _agreement(labels: list[Ints]) -> float:
 
 
 def _entropy(labels: Ints) -> float:
-    share = np.unique(labels, return_counts=True)[1] / labels.size
-    return float(-(share * np.log(share)).sum())
+    return entropy(np.unique(labels, return_counts=True)[1])
 
 
 def _levels(main: _Cut, run: sampler.Run, tried: list[int], agreed: list[float]) -> list[Level]:

@@ -24,7 +24,6 @@ from coterie.kernels import averaging
 Sums = npt.NDArray[np.float64]
 
 _SAMPLE = 16  # blocks that are looked at before all are
-_BITS = 2.0**24  # per part of a number, in the exact sum: whole numbers add up exactly to 2**53
 _SAME = 2.0**-20  # a row that is closer to the mean, relative to its length, is the mean
 
 
@@ -166,7 +165,7 @@ def _mean(rows: Rows, n_threads: int) -> npt.NDArray[np.float64]:
         if n == 0:
             return np.zeros(rows.shape[1])
         if _exponent(found) == _exponent(top):
-            mean: npt.NDArray[np.float64] = (high + low / _BITS) / n * scale
+            mean: npt.NDArray[np.float64] = (high + low / averaging.BITS) / n * scale
             return mean
         top = found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from coterie.kernels._common import kernel
 
-_BITS = 2.0**24
+BITS = 2.0**24  # per part of a number, in `add_up`: whole numbers add up exactly to 2**53
 
 
 @kernel
@@ -50,7 +50,7 @@ def add_up(rows, inverse, high, low):
             value = rows[d, j] * inverse
             whole = np.rint(value)
             high[j] += whole
-            low[j] += np.rint((value - whole) * _BITS)
+            low[j] += np.rint((value - whole) * BITS)
     return n, top
 
 

@@ -65,16 +65,15 @@ class TableFile:
             self._parts.append(part)
             size = max(1, rows.frame.estimated_size())
             self._group = max(1, min(self._group, GROUP, len(rows) * GROUP_BYTES // size))
-            part.write_bytes(writing.table_bytes(rows, added, "parquet", row_group=self._group))
+            with part.open("wb") as file:
+                writing.write_table(file, rows, added, "parquet", row_group=self._group)
         else:
             dialect = rows.dialect
             if dialect is not None and self.n_rows:
                 dialect = dialect._replace(mark=b"")
-            content = writing.table_bytes(
-                rows, added, self.kind, dialect, with_header=self.n_rows == 0
-            )
-            with open(self.path, "ab") as file:
-                file.write(content)
+            first = self.n_rows == 0
+            with self.path.open("ab") as file:
+                writing.write_table(file, rows, added, self.kind, dialect, with_header=first)
         self.n_rows += len(rows)
 
     def __exit__(

@@ -40,12 +40,10 @@ def table_bytes(
     kind: str,
     dialect: Dialect | None = None,
     pick: list[int] | None = None,
-    with_header: bool = True,
-    row_group: int | None = None,
 ) -> bytes:
     """A table as the bytes of a file: see `write_table`."""
     out = io.BytesIO()
-    write_table(out, rows, added, kind, dialect, pick, with_header, row_group)
+    write_table(out, rows, added, kind, dialect, pick)
     return out.getvalue()
 
 
