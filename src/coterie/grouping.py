@@ -65,8 +65,9 @@ DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kap
 MERGE_AFTER = (10, 20, 30)  # sweeps after which clusters are merged while the joint rises
 SPLIT_AFTER = (5, 12, 15, 18, 22, 26)  # and those after which splits and merges are proposed
 # A large corpus: its clusters are found in a sample of so many texts. Then there are so many times fewer
-# sweeps over all texts, with merges after these.
-SAMPLED, FEWER, MERGE_ALL_AFTER = 25_000, 12, (1,)
+# sweeps over all texts, with merges after these. The first draws a text among all clusters, and lists so
+# many that are likely; the others draw it among these.
+SAMPLED, FEWER, MERGE_ALL_AFTER, LISTED = 25_000, 10, (1,), 16
 # What a model that was passed decides by itself, and what it is otherwise.
 MODEL_DECIDES: dict[str, Any] = {
     "seeds": None,
@@ -160,7 +161,7 @@ def cluster(
         "auto" follows from the texts: the prior of a cluster is then worth 60 of them.
     n_sweeps : int
         Maximum number of passes over the texts. It stops earlier when nothing improves any more. From
-        200,000 texts on, these passes are over a sample, and a twelfth as many over all texts follow.
+        200,000 texts on, these passes are over a sample, and a tenth as many over all texts follow.
     embedder : "auto", None, str, path or callable
         Use vectors of the texts together with their words, so that texts which say the same thing in
         different words come together. "auto" is the table of token vectors that is installed with
@@ -410,7 +411,7 @@ def _task(
 def _of_sample(plan: Plan, backend: str) -> Plan:
     """The plan of a large corpus: most sweeps are over a sample, and threads share all of them."""
     if plan.options.sampler == "auto" and backend in ("auto", "cpu"):
-        plan = plan._replace(options=plan.options._replace(sampler="blocked"))
+        plan = plan._replace(options=plan.options._replace(sampler="blocked", listed=LISTED))
     return plan._replace(
         n_sweeps=max(1, plan.n_sweeps // FEWER),
         sampling=Sampling(plan.n_sweeps, SAMPLED),

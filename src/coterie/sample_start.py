@@ -73,7 +73,8 @@ def sample_start(
     n_open = fitted.open_slots.size
     start = uncounted(counts, quiet, labels, n_open)
     in_blocks = options.sampler == "blocked"
-    chain = backend.open(counts, quiet, start, options if in_blocks else DEFAULT)
+    how = options._replace(listed=0) if in_blocks else DEFAULT  # what is likely is not known yet
+    chain = backend.open(counts, quiet, start, how)
     chain.sweep(key, START_SWEEP)
     placed = chain.assignment()
     if urn.relations.promotion:

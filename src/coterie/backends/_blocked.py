@@ -13,13 +13,15 @@ from coterie.backends._gibbs import CHUNK_WORDS, GibbsChain
 from coterie.backends._team import Team
 from coterie.backends.base import DEFAULT, SamplerOptions, SweepStats
 from coterie.counts import Counts
-from coterie.kernels import _gate, blocked
+from coterie.kernels import _gate, _listed, blocked
 from coterie.kernels._work import Scratch, read_only
-from coterie.state import State
-from coterie.urns import Urn
+from coterie.state import Assignment, Renaming, State
+from coterie.urns import Urn, is_located
 
 MIN_BLOCK, MAX_BLOCK, BLOCKS = 64, 8192, 32
 WINDOWS = 8
+MOST_LISTED = 2**15  # slots whose numbers fit into the lists
+LISTED = "listed"  # the name of the lists in a checkpoint
 FEW = 20_000  # words that one thread moves sooner than all could meet again
 
 
@@ -61,6 +63,7 @@ class BlockedChain(GibbsChain):
         chunks = max(1, int(counts.ptr[-1]) // CHUNK_WORDS)
         self.stops = np.unique(np.linspace(0, n_blocks, chunks + 1).astype(np.int64)[1:])
         self.drawn = _apart(np.zeros(counts.n_docs, np.int32))
+        self.listed = _no_lists(counts, self.lists)
         self.team = Team(max(1, min(options.n_jobs, -(-max(sizes) // blocked.PIECE))))
         self.scratches: list[Scratch] = []
         self.scratches_of: Scratch | None = None  # what they were made of
@@ -104,7 +107,8 @@ class BlockedChain(GibbsChain):
         def draw(part: int) -> None:
             blocked.sweep(
                 counts, urn, state, fixed, derived, shared_state, shared_derived, scratches[part],
-                key, sweep, self.blocks, begin, end, ready, self.drawn, FEW, part, self.team.n, gate,
+                key, sweep, self.blocks, begin, end, ready, self.drawn, self.listed, FEW, part,
+                self.team.n, gate,
             )  # fmt: skip
 
         def leave() -> None:
@@ -112,6 +116,54 @@ class BlockedChain(GibbsChain):
 
         self.team.run(draw, leave)
         return int(gate[_gate.DONE])
+
+    @property
+    def lists(self) -> int:
+        """How many likely clusters a document lists; 0: no lists are kept."""
+        fits = is_located(self.counts, self.urn) and not self.urn.relations.promotion
+        return self.options.listed if fits and self.state.size.size <= MOST_LISTED else 0
+
+    def rename(self, renaming: Renaming) -> None:
+        """Give the clusters on the lists their new slots."""
+        self._fit_lists()
+        if self.lists:
+            seen = np.full(self.state.size.size, -1, np.int64)
+            _listed.rename(self.listed, renaming, seen)
+
+    def _fit_lists(self) -> None:
+        """Keep lists where the urn and the number of slots allow it, and only there."""
+        if self.listed.shape[1] != self.lists:
+            self.listed = _no_lists(self.counts, self.lists)
+
+    def retune(self, urn: Urn) -> None:
+        """Go on with another urn: everything that follows from it is derived again."""
+        super().retune(urn)
+        self._fit_lists()
+
+    def replace(self, assignment: Assignment) -> None:
+        """Go on from another assignment; a cluster on a list becomes the one that its documents are in."""
+        before, width = self.state.z, self.state.size.size
+        super().replace(assignment)
+        renaming = np.full(width + 1, -1, np.int32)
+        renaming[before] = self.state.z
+        self.rename(renaming)
+
+    def memory(self) -> dict[str, npt.NDArray[Any]]:
+        """How the state is laid out, and the lists."""
+        lists = {LISTED: self.listed} if self.lists else {}
+        return super().memory() | lists
+
+    def recall(self, memory: dict[str, npt.NDArray[Any]]) -> bool:
+        """Take up what a checkpoint kept; False if it cannot be that of the labels."""
+        memory = dict(memory)
+        listed = memory.pop(LISTED, _no_lists(self.counts, 0))
+        if not super().recall(memory):
+            return False
+        like = _no_lists(self.counts, self.lists)
+        if (listed.dtype, listed.shape) != (like.dtype, like.shape):
+            return False
+        self.listed = listed
+        return bool((listed >= -1).all() and (listed < self.state.size.size).all())
 
     def _share(self, task: Callable[[int, int], Any]) -> None:
         """Do all parts of a task, a part on every thread."""
@@ -131,6 +183,13 @@ class BlockedChain(GibbsChain):
         for scratch in self.scratches:
             scratch.stats[:] = 0
         return self.scratches
+
+
+def _no_lists(counts: Counts, n: int) -> npt.NDArray[np.int16]:
+    """Room for the lists of all documents, n clusters each: none is listed yet."""
+    listed = aligned((counts.n_docs, n), np.int16)
+    listed[:] = -1
+    return listed
 
 
 def _stats(scratches: list[Scratch]) -> npt.NDArray[np.int64]:

@@ -67,6 +67,10 @@ class GibbsChain(BaseChain):
         self.start = _moved_start(self.urn, renaming, self.state, self.start)
         self.derived, self.scratch = self._derive()
         self.scratch.stats[:] = stats
+        self.rename(renaming)
+
+    def rename(self, renaming: Renaming) -> None:
+        """What else knows slots by their numbers: nothing here."""
 
     def begin(self, key: int, sweep: int) -> None:
         """What a sweep needs to know before its first draw."""
@@ -118,6 +122,11 @@ class GibbsChain(BaseChain):
         self._take_over()
         return True
 
+    @property
+    def lists(self) -> int:
+        """How many likely clusters a document lists; 0: no lists are kept."""
+        return 0
+
     def _take_over(self) -> None:
         """Make everything that belongs to `self.state`."""
         self.start = _no_start(self.urn, self.state)
@@ -126,7 +135,9 @@ class GibbsChain(BaseChain):
     def _derive(self) -> tuple[Derived, Scratch]:
         """What follows from the state as it is laid out now."""
         counts, now = self.counts, self.state
-        derived = make_derived(counts, self.urn, now, self.fixed, self.scan, self.start)
+        derived = make_derived(
+            counts, self.urn, now, self.fixed, self.scan, self.start, lists=self.lists > 0
+        )
         scratch = make_scratch(counts, self.urn, now, derived)
         gibbs.derive(counts, self.urn, now, derived, scratch)
         return derived, scratch
@@ -156,6 +167,8 @@ def make_derived(
     fixed: Fixed,
     scan: npt.NDArray[np.int64],
     start: _promote.Start,
+    *,
+    lists: bool,
 ) -> Derived:
     """Room for what follows from the state; `gibbs.derive` fills it."""
     width = state.size.size
@@ -178,6 +191,7 @@ def make_derived(
         centre=aligned((n_dimensions, width if n_dimensions else 0), np.float32),
         norm=np.zeros(width if n_dimensions else 0),
         root=np.zeros(width if n_dimensions else 0),
+        sums=aligned((width if lists else 0, n_dimensions), np.float32),
     )
 
 

@@ -50,6 +50,7 @@ class SamplerOptions(NamedTuple):
     scan: str = "given"  # the order within a sweep, or "random": another one each sweep
     n_jobs: int = 1  # threads; never a reason for other labels
     block_size: int | None = None  # documents drawn against the same counts; None: from the data
+    listed: int = 0  # blocked: likely clusters among which a document with a vector chooses; 0: all
     steps: int = 1  # metropolis: proposals per document and sweep
     refresh: int | None = None  # metropolis: sweeps until proposals are made again; None: never
     phi: str = "draw"  # uncollapsed: theta and phi drawn, or their posterior "mean"

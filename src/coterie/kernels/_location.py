@@ -54,6 +54,8 @@ def refresh_location(urn, state, derived, k):
         value = state.sums[k, j]
         total += value * value
         derived.centre[j, k] = np.float32(value)
+        if derived.sums.shape[0]:
+            derived.sums[k, j] = np.float32(value)
     derived.norm[k] = total
     derived.root[k] = math.sqrt(urn.location.rho * urn.location.rho + total)
 
@@ -125,13 +127,25 @@ def fill_nats(kappa, rho, copies, own_norm, norm, root, dot, own, width, nats):
     empty = own_norm / (math.sqrt(rho * rho + own_norm) + rho)
     for k in range(width):
         grown = 2.0 * copies * dot[k] + own_norm
-        after = math.sqrt(max(rho * rho + norm[k] + grown, 0.0))
-        nats[k] = kappa * (grown / (after + root[k]) - empty)
+        nats[k] = kappa * (gain_of(rho, norm[k], root[k], grown) - empty)
     if own < 0:
         return 0.0
     shrunk = 2.0 * copies * dot[own] - own_norm
-    before = math.sqrt(rho * rho + max(norm[own] - shrunk, 0.0))
-    return kappa * (shrunk / (before + root[own]) - empty)
+    return kappa * (loss_of(rho, norm[own], root[own], shrunk) - empty)
+
+
+@inlined
+def gain_of(rho, norm, root, grown):
+    """By how much the potential of a cluster rises when |S|^2 grows by so much."""
+    after = math.sqrt(max(rho * rho + norm + grown, 0.0))
+    return grown / (after + root)
+
+
+@inlined
+def loss_of(rho, norm, root, shrunk):
+    """By how much it falls when |S|^2 shrinks by so much: what a document gains in its own cluster."""
+    before = math.sqrt(rho * rho + max(norm - shrunk, 0.0))
+    return shrunk / (before + root)
 
 
 @called

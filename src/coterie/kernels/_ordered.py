@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.kernels._common import inlined
+from coterie.kernels._listed import draw_listed, is_listed, list_likely
 from coterie.kernels._location import is_located
 from coterie.kernels._open import (
     beyond_open,
@@ -26,10 +27,11 @@ from coterie.kernels._work import FULL_SUMS, TREE_DRAWS
 
 
 @inlined
-def draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given):
+def draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given, listed):
     """Draw a cluster for a short, untied document: a slot, or -1 for a new cluster.
 
-    `u`: the document's number. `given`: what it added to its cluster beyond its own words.
+    `u`: the document's number. `given`: what it added to its cluster beyond its own words. `listed`: its
+    likely clusters; empty where no lists are kept.
     """
     n, sparse, own_weight, alone, width = weigh_document(
         counts, urn, state, fixed, derived, scratch, d, given
@@ -44,7 +46,11 @@ def draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given):
     scratch.stats[FULL_SUMS] += 1
     own = np.int64(state.z[d])
     if is_located(counts, urn):
-        if surely_stays(
+        if listed.size and not alone and is_listed(listed, own):
+            k = draw_listed(counts, urn, state, fixed, derived, scratch, d, u, own_weight, listed)
+            scratch.product[:width] = 1.0
+            return k
+        if listed.size == 0 and surely_stays(
             counts, urn, state, fixed, derived, scratch, d, u, own_weight, alone, width, True
         ):
             scratch.product[:width] = 1.0
@@ -53,7 +59,10 @@ def draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given):
     sum_open(counts, urn, state, derived, scratch, d, width)
     total = put_own(scratch, own, own_weight, width)
     k = pick_open(scratch, width, u * (total + fresh_weight(urn, state, alone)))
-    return k if k >= 0 else beyond_open(urn, state, scratch, width, own, alone)
+    k = k if k >= 0 else beyond_open(urn, state, scratch, width, own, alone)
+    if listed.size:
+        list_likely(scratch, width, k, listed)
+    return k
 
 
 @inlined

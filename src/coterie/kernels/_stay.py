@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from coterie.kernels._common import UNIT, called, inlined, unordered
+from coterie.kernels._location import gain_of, loss_of
 from coterie.kernels._open import fresh_weight, sum_weights
 from coterie.kernels._slots import BLOCK
 
@@ -56,8 +57,8 @@ def bounds_show(
     slack = kappa * ROUNDING * (16.0 + vector.size) * (1.0 + 1.0 / rho)
     empty = own_norm / (math.sqrt(rho * rho + own_norm) + rho)
     shrunk = 2.0 * dot(vector, sums[own]) - own_norm
-    before = math.sqrt(rho * rho + max(norm[own] - shrunk, 0.0))
-    least = own_weight * math.exp(kappa * (shrunk / (before + root[own]) - empty) - slack)
+    gain = loss_of(rho, norm[own], root[own], shrunk)
+    least = own_weight * math.exp(kappa * (gain - empty) - slack)
     room = least * SURE / u - least - fresh  # what the others may weigh, so that u falls on its own
     if ordered:
         room = min(room, least * SURE * u)
@@ -81,8 +82,8 @@ def bounds_show(
     for i in range(n):
         k = looked[i]
         grown = 2.0 * dot(vector, sums[k]) + own_norm
-        after = math.sqrt(max(rho * rho + norm[k] + grown, 0.0))
-        others += held[i] * math.exp(kappa * (grown / (after + root[k]) - empty) + slack)
+        gain = gain_of(rho, norm[k], root[k], grown)
+        others += held[i] * math.exp(kappa * (gain - empty) + slack)
     return others < room
 
 

@@ -54,6 +54,7 @@ class Derived(NamedTuple):
     centre: npt.NDArray[np.float32]  # (dimensions, width) sums of vectors; only where they count
     norm: npt.NDArray[np.float64]  # (width,) |S_k|^2                      likewise
     root: npt.NDArray[np.float64]  # (width,) sqrt(rho^2 + |S_k|^2)        likewise
+    sums: npt.NDArray[np.float32]  # (width, dimensions) as `centre`; only where lists are kept
 
 
 class Scratch(NamedTuple):

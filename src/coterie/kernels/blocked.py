@@ -32,15 +32,16 @@ MOVE_ALONE, MOVE_TOGETHER, WIDEN = 1, 2, 3  # what the first thread says to the 
 @kernel
 def sweep(
     counts, urn, state, fixed, derived, shared_state, shared_derived, scratch, key, number, blocks,
-    begin, end, is_drawn, drawn, few, part, parts, gate,
+    begin, end, is_drawn, drawn, listed, few, part, parts, gate,
 ):  # fmt: skip
     """Draw blocks begin..end-1 as one of several threads that were called alike; part 0 leads.
 
     gate[DONE] is the next block to do: `end`, or an earlier one whose openers (-1 in `drawn`) need more
     slots; the caller then widens the state and calls again with `is_drawn`. A document whose label is -1
-    is not in the state yet: it is drawn as the others, and added. Up to `few` words are moved
-    by part 0 alone. Draws see `shared_state` and `shared_derived`: the same arrays, read-only. Each
-    thread has its own scratch. Writes state, derived, scratch, drawn and gate.
+    is not in the state yet: it is drawn as the others, and added. `listed` has a list of likely clusters
+    for every document (see _listed.py), or lists of no length. Up to `few` words are moved by part 0
+    alone. Draws see `shared_state` and `shared_derived`: the same arrays, read-only. Each
+    thread has its own scratch. Writes state, derived, scratch, drawn, listed and gate.
     """
     for b in range(begin, end):
         first, last = blocks[b], blocks[b + 1]
@@ -50,7 +51,18 @@ def sweep(
                 break
             some = max(i, first), min(i + PIECE, last)
             propose(
-                counts, urn, state, fixed, derived, scratch, key, number, some[0], some[1], drawn
+                counts,
+                urn,
+                state,
+                fixed,
+                derived,
+                scratch,
+                key,
+                number,
+                some[0],
+                some[1],
+                drawn,
+                listed,
             )
         if not wait_for_all(gate, parts):
             return
@@ -76,8 +88,11 @@ def sweep(
 
 
 @called
-def propose(counts, urn, state, fixed, derived, scratch, key, number, first, last, drawn):
-    """Draw places first..last-1 of the scan into `drawn` (-1: a new cluster). Writes drawn, scratch."""
+def propose(counts, urn, state, fixed, derived, scratch, key, number, first, last, drawn, listed):
+    """Draw places first..last-1 of the scan into `drawn` (-1: a new cluster).
+
+    Writes drawn, listed and scratch.
+    """
     promoted = urn.relations.promotion > 0
     begin_piece(scratch, last - first)
     for i in range(first, last):
@@ -91,7 +106,7 @@ def propose(counts, urn, state, fixed, derived, scratch, key, number, first, las
         if fixed.is_long[d]:
             k = draw_long(counts, urn, state, fixed, derived, scratch, d, u, given)
         else:
-            k = draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given)
+            k = draw_ordered(counts, urn, state, fixed, derived, scratch, d, u, given, listed[d])
         if promoted:
             clear_given(fixed, scratch, d)
         drawn[i] = k

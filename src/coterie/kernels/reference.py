@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # counts.py uses kernels, so kernels must not import it
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.integer]
 Flags = npt.NDArray[np.uint8] | None
+Lists = npt.NDArray[np.int16] | None
 
 NEW = -1
 
@@ -191,16 +192,18 @@ def blocked_sweep(
     sweep: int,
     blocks: Sequence[npt.NDArray[np.int64]],
     flag: Flags = None,
+    lists: Lists = None,
 ) -> npt.NDArray[np.int64]:
     """Slots after drawing each document once, block by block, as `coterie/_rng.py` says; `z` are slots.
 
     A document at -1 is in none yet. On the promoted urn `flag` is changed in place: those of a block are
-    drawn when it has moved.
+    drawn when it has moved. `lists`: for each document its likely slots, as many as there is room for (-1:
+    none); changed in place.
     """
     new = np.array(z, np.int64)
     start, opened = count(counts, urn, new, flag), set[int]()
     for block in blocks:
-        drawn = [_inverse(counts, urn, new, int(d), key, sweep, flag) for d in block]
+        drawn = [_inverse(counts, urn, new, int(d), key, sweep, flag, lists) for d in block]
         free = _free_slots(urn, new)
         openers = [i for i, k in enumerate(drawn) if k == NEW]
         taken = free[: len(openers)]
@@ -222,16 +225,35 @@ def close_gaps(urn: Urn, z: Labels, sweep: int) -> npt.NDArray[np.int64]:
     return np.searchsorted(used, z) if due else np.array(z, np.int64)
 
 
-def _inverse(counts: Counts, urn: Urn, z: Labels, d: int, key: int, sweep: int, flag: Flags) -> int:
+def _inverse(
+    counts: Counts, urn: Urn, z: Labels, d: int, key: int, sweep: int, flag: Flags, lists: Lists
+) -> int:
     """The slot that d's number draws, or NEW; its own where it is alone and draws a new one."""
     label, log_weight = log_weights(counts, urn, z, d, flag)
     own = int(z[d])
+    if lists is not None and own >= 0 and own in lists[d] and own in label:
+        among = np.isin(label, lists[d][lists[d] >= 0])
+        label, log_weight, lists = label[among], log_weight[among], None
     if log_weight.max() == -np.inf:
         return own
     cumulated = np.cumsum(np.exp(log_weight - log_weight.max()))
     x = _rng.uniform(key, sweep, d, _rng.DRAW_ONE)[0] * cumulated[-1]
     k = int(label[min(np.searchsorted(cumulated, x, side="right"), label.size - 1)])
-    return own if k == NEW and own not in label else k
+    k = own if k == NEW and own not in label else k
+    if lists is not None:
+        _list_likely(label[:-1], log_weight[:-1], k, lists[d])
+    return k
+
+
+def _list_likely(
+    label: npt.NDArray[np.int64], log_weight: Floats, drawn: int, listed: Labels
+) -> None:
+    """Write the clusters that weigh most, in slot order, the one drawn among them."""
+    likely = label[np.argsort(-log_weight, kind="stable")][: listed.size]
+    if drawn != NEW and drawn not in likely:
+        likely = np.append(likely[: listed.size - 1], drawn)
+    listed[:] = -1
+    listed[: likely.size] = np.sort(likely)
 
 
 def _free_slots(urn: Urn, z: Labels) -> list[int]:
