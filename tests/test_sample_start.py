@@ -160,7 +160,7 @@ def test_cluster_sweeps_a_sample_of_large_data_and_then_a_few_times_over_all(
         on_progress=lambda *what: told.append(what),
         callbacks=[lambda event: swept.append(event.n_sweeps)],
     )
-    assert swept == [3, 3, 3]  # a twelfth of 40
+    assert swept == [4, 4, 4, 4]  # a tenth of 40
     assert told[0] == ("sampling", 1, 40)
     assert len(told) > 9
     assert any(note.startswith("Start: ") for note in groups.trace.notes)
@@ -170,7 +170,7 @@ def test_cluster_sweeps_a_sample_of_large_data_and_then_a_few_times_over_all(
     again = cluster(texts, embedder=None, levels=False, n_jobs=3)
     np.testing.assert_array_equal(groups.labels, again.labels)
     longer = cluster(texts, embedder=None, levels=False, n_sweeps=60)
-    assert len(longer.trace) == 5
+    assert len(longer.trace) == 6
 
 
 @pytest.mark.parametrize("sampler", ["gibbs", "blocked"])

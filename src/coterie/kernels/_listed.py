@@ -42,10 +42,8 @@ def draw_listed(counts, urn, state, fixed, derived, scratch, d, u, own_weight, l
         if k >= 0:
             along = 2.0 * dot(vector, derived.sums[k])
             if k == own:
-                weight, gain = (
-                    own_weight,
-                    loss_of(rho, derived.norm[k], derived.root[k], along - norm),
-                )
+                weight = own_weight
+                gain = loss_of(rho, derived.norm[k], derived.root[k], along - norm)
             else:
                 weight = scratch.product[k] * base_of_slot(urn, state, derived, counts.length[d], k)
                 gain = gain_of(rho, derived.norm[k], derived.root[k], along + norm)
@@ -62,11 +60,8 @@ def draw_listed(counts, urn, state, fixed, derived, scratch, d, u, own_weight, l
 def list_likely(scratch, width, drawn, listed):
     """Write the clusters that weigh most in `scratch.weight`, in slot order, the one drawn among them."""
     weight = scratch.weight
-    n, least, at = (
-        0,
-        0.0,
-        0,
-    )  # how many are listed, the least weight of a full list, and where it is
+    n = 0  # how many are listed
+    least, at = 0.0, 0  # of a full list: the least weight, and where it is
     listed[:] = -1
     for block in range(width // BLOCK):
         if not scratch.partial[block] > least:

@@ -51,19 +51,9 @@ def sweep(
                 break
             some = max(i, first), min(i + PIECE, last)
             propose(
-                counts,
-                urn,
-                state,
-                fixed,
-                derived,
-                scratch,
-                key,
-                number,
-                some[0],
-                some[1],
-                drawn,
+                counts, urn, state, fixed, derived, scratch, key, number, some[0], some[1], drawn,
                 listed,
-            )
+            )  # fmt: skip
         if not wait_for_all(gate, parts):
             return
         if part == 0:
