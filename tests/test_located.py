@@ -13,6 +13,7 @@ from tiny import corpus, random_corpus, random_labels, seeded
 
 import coterie
 from coterie import GSDMM, GSDPMM, TSDPMM, locating, sampler, urns
+from coterie import counts as counts_room
 from coterie import state as states
 from coterie.backends import SamplerOptions
 from coterie.backends._blocked import deal
@@ -351,7 +352,7 @@ def test_kappa_of_many_texts_needs_no_copy_of_all_vectors(monkeypatch: pytest.Mo
         counts, URNS["finite"], (np.arange(200) % 3).astype(np.int32)
     ).assignment
     whole = locating.best_kappa(counts, URNS["finite"], now)
-    monkeypatch.setattr(locating, "AT_ONCE", 7)
+    monkeypatch.setattr(counts_room, "AT_ONCE", 7)
     assert locating.best_kappa(counts, URNS["finite"], now) == whole
 
 

@@ -213,7 +213,7 @@ def test_large_data_is_settled_when_nearly_all_texts_are(monkeypatch: pytest.Mon
 
 def test_vectors_of_a_corpus_are_those_of_its_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are moved where they are: empty rows and copies of documents have none."""
-    monkeypatch.setattr(counts_room, "AT_ONCE", 2)
+    monkeypatch.setattr(counts_room, "_MOVED", 2)
     matrix = np.array([[0, 0], [1, 0], [1, 0], [0, 2], [0, 0], [3, 1], [0, 2], [1, 1]])
     given = np.arange(16, dtype=np.int16).reshape(8, 2)
     given[2], given[6] = given[1], given[3]

@@ -12,6 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from tiny import corpus, from_bags, random_corpus, random_labels, seeded
 
 from coterie import GSDMM, _rng, cluster, sampler, urns
+from coterie import counts as counts_room
 from coterie._arrays import STEP, numbers
 from coterie.backends import SamplerOptions, get_backend
 from coterie.backends.cpu import BACKEND as CPU
@@ -79,7 +80,7 @@ def test_vectors_are_added_up_some_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
     counts, labels = documents(vectors=True), random_labels(400, 12, 8)
     labels[::9] = -1
     whole = tally(counts, labels, 12)
-    monkeypatch.setattr(merge, "AT_ONCE", 37)
+    monkeypatch.setattr(counts_room, "AT_ONCE", 37)
     parts = tally(counts, labels, 12)
     np.testing.assert_array_equal(whole.sums, parts.sums)
     own = [counts.weight[labels == k] @ numbers(counts.vectors[labels == k]) for k in range(12)]

@@ -17,20 +17,27 @@ from scipy import sparse
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
 
-STEP = 2.0**-14  # vectors of documents are whole numbers of this, so that their sums are exact
+STEP = 2.0**-14  # vectors of documents are whole numbers of this, so that their sums are exact,
+COARSE = 2.0**-8  # or of this if they are kept in 8 bits
 LINE = 128  # bytes: two cache lines, which some CPUs load together
 
-Steps = npt.NDArray[np.int16]  # vectors of documents, a row each
+Steps = npt.NDArray[np.int16] | npt.NDArray[np.int8]  # vectors of documents, a row each
+
+
+def step_of(vectors: Steps) -> float:
+    """What 1 stands for in these vectors."""
+    return COARSE if vectors.dtype == np.int8 else STEP
 
 
 def numbers(vectors: Steps) -> npt.NDArray[np.float64]:
     """Vectors in steps as the numbers that they stand for."""
-    return np.multiply(vectors, STEP, dtype=np.float64)
+    return np.multiply(vectors, step_of(vectors), dtype=np.float64)
 
 
 def squares(vectors: Steps) -> npt.NDArray[np.float64]:
     """|e|^2 of each vector, without a copy of all in double precision; exact in any order."""
-    return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)) * STEP**2
+    whole = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+    return np.asarray(whole) * step_of(vectors) ** 2
 
 
 def aligned(shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:

@@ -188,7 +188,10 @@ def read_corpus(
     corpus = Corpus(Counts(ptr, word, tally, length, weight, n_words), rows)
     if model.n_dimensions:
         stored = arrays.get("doc_vector", np.zeros(0))
-        if stored.dtype != np.int16 or stored.shape != (weight.size, model.n_dimensions):
+        if stored.dtype not in (np.int16, np.int8) or stored.shape != (
+            weight.size,
+            model.n_dimensions,
+        ):
             raise damaged(path, "its documents have no vectors")
         corpus = corpus._replace(counts=corpus.counts._replace(vectors=stored))
     fits = _is_part if sampled else _makes

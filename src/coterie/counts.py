@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie._arrays import Steps, plain, plain_matrix
+from coterie._arrays import Steps, numbers, plain, plain_matrix
 from coterie._sentence import counted, parameter
 from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
 INT32_MAX = 2**31 - 1
-AT_ONCE = 65_536  # rows of vectors that are added up together
+AT_ONCE = 8_192  # rows of vectors that are added up together, or as many as there are clusters
 _MOVED = 4096  # and that are moved together
 NO_VECTORS: Steps = np.zeros((0, 0), np.int16)
 
@@ -34,7 +34,7 @@ class Counts(NamedTuple):
     length: npt.NDArray[np.int64]  # (documents,) N_d, words of one copy
     weight: npt.NDArray[np.int64]  # (documents,) copies tied together
     n_words: int  # V
-    vectors: Steps = NO_VECTORS  # (documents, dimensions), whole numbers of STEP, or none
+    vectors: Steps = NO_VECTORS  # (documents, dimensions), in steps, or none
 
     @property
     def n_docs(self) -> int:
@@ -279,7 +279,7 @@ def _groups(
         return first, group
     several = rows[np.bincount(group)[group] > 1]  # others are unlike any document in their words
     factors = np.random.Philox(key=20160516).random_raw(2 * vectors.shape[1]) | np.uint64(1)
-    bits = vectors.view(np.uint16)
+    bits = vectors.view(f"u{vectors.itemsize}")
     tally.vector_prints(several, bits, factors.reshape(2, -1), prints[0], prints[1])
     return _same_prints(prints, rows)
 
@@ -292,6 +292,19 @@ def _same_prints(
     slot = np.full(1 << (2 * rows.size + 1).bit_length(), -1, np.int32)
     n = tally.group(rows, prints[0], prints[1], slot, first, group)
     return first[:n].copy(), group
+
+
+def vector_sums(counts: Counts, labels: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.float64]:
+    """The sum of the vectors with each of the labels 0..n-1; negative labels are left out."""
+    sums = np.zeros((n, counts.vectors.shape[1]))
+    at_once = max(AT_ONCE, n)
+    for first in range(0, counts.n_docs if sums.size else 0, at_once):  # exact, in any order
+        some = slice(first, first + at_once)
+        own = labels[some].astype(np.int64)
+        held = np.where(own < 0, 0.0, counts.weight[some])
+        at = held, np.maximum(own, 0), np.arange(held.size + 1)
+        sums += sparse.csc_matrix(at, (n, held.size)) @ numbers(counts.vectors[some])
+    return sums
 
 
 def subset(counts: Counts, rows: npt.NDArray[np.int64]) -> Counts:

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from coterie import embedders
-from coterie._arrays import Steps, numbers
+from coterie._arrays import Steps
 from coterie._sentence import parameter
 from coterie.backends import threads
-from coterie.counts import AT_ONCE, Counts
+from coterie.counts import Counts, vector_sums
 from coterie.errors import InvalidInput, concerning
 from coterie.kernels import fixed
 from coterie.state import Assignment
@@ -39,6 +38,7 @@ class Embedding:
 
     mean: npt.NDArray[np.float64] = field(repr=False)  # of the raw vectors
     identity: Mapping[str, Any] | None  # of the embedder; None: the vectors were given
+    bits: int = 16  # of a number in the vectors
     embedder: embedders.Embedder | None = field(default=None, repr=False)
 
     @classmethod
@@ -51,13 +51,13 @@ class Embedding:
     ) -> tuple[Embedding, Steps]:
         """Embed the texts to fit."""
         vectors, mean = embedders.prepare_texts(embedder, texts, None, threads(n_jobs), progress)
-        return cls(mean, embedders.identity(embedder), embedder), vectors
+        return cls(mean, embedders.identity(embedder), _bits(vectors), embedder), vectors
 
     @classmethod
     def of_array(cls, given: Any, n_rows: int) -> tuple[Embedding, Steps]:
         """Take vectors as they are given, one row per document."""
         vectors, mean = embedders.prepare(given, n_rows=n_rows)
-        return cls(mean, None), vectors
+        return cls(mean, None, _bits(vectors)), vectors
 
     def again(
         self,
@@ -70,7 +70,7 @@ class Embedding:
         """The vectors of new documents: those given, or what the same embedder says of the texts."""
         with concerning("embeddings"):
             if given is not None:
-                return embedders.prepare(given, self.mean, n_rows=n_rows)[0]
+                return embedders.prepare(given, self.mean, n_rows=n_rows, bits=self.bits)[0]
             if self.identity is None or texts is None:
                 raise InvalidInput(
                     parameter("embeddings", owner)
@@ -80,10 +80,19 @@ class Embedding:
         if self.embedder is None:
             with concerning("embedder"):
                 self.embedder = embedders.reopen(self.identity)
-        return embedders.prepare_texts(self.embedder, texts, self.mean, threads(n_jobs))[0]
+        how = self.mean, threads(n_jobs), None, self.bits
+        return embedders.prepare_texts(self.embedder, texts, *how)[0]
+
+    def facts(self) -> dict[str, Any]:
+        """What a model is saved with, beside the mean."""
+        return {"embedder": self.identity, "vector_bits": self.bits}
 
 
-def restored(mean: npt.NDArray[np.float64] | None, identity: Any) -> Embedding | None:
+def _bits(vectors: Steps) -> int:
+    return 8 * vectors.itemsize
+
+
+def restored(mean: npt.NDArray[np.float64] | None, facts: Mapping[str, Any]) -> Embedding | None:
     """How the documents of a saved model got their vectors; None if they have none.
 
     A folder may name the table that is installed with coterie. A path or a program that it names is
@@ -91,10 +100,11 @@ def restored(mean: npt.NDArray[np.float64] | None, identity: Any) -> Embedding |
     """
     if mean is None:
         return None
+    identity, bits = facts.get("embedder"), 8 if facts.get("vector_bits") == 8 else 16
     if not isinstance(identity, dict):
-        return Embedding(mean, None)
+        return Embedding(mean, None, bits)
     spec = identity.get("spec")
-    return Embedding(mean, {**identity, "spec": spec if spec in INSTALLED else None})
+    return Embedding(mean, {**identity, "spec": spec if spec in INSTALLED else None}, bits)
 
 
 class Calibrate:
@@ -147,12 +157,7 @@ def _gains(
     counts: Counts, rho: float, own: npt.NDArray[np.int64], n: int, sample: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
     """What each of these documents adds to the potential of every cluster, itself left out."""
-    sums = np.zeros((n, counts.vectors.shape[1]))
-    for first in range(0, counts.n_docs, AT_ONCE):  # exact, so the order does not matter
-        some = slice(first, first + AT_ONCE)
-        held = counts.weight[some].astype(np.float64)
-        members = sparse.csc_matrix((held, own[some], np.arange(held.size + 1)), (n, held.size))
-        sums += members @ numbers(counts.vectors[some])
+    sums = vector_sums(counts, own, n)
     gain = np.zeros((sample.size, n))
     centre, norm = np.ascontiguousarray(sums.T, np.float32), (sums**2).sum(axis=1)
     dots, rows = fixed.room_for_products(n, sums.shape[1])

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie._arrays import numbers
-from coterie.counts import Counts
+from coterie.counts import Counts, vector_sums
 from coterie.merging import merge
 from coterie.state import from_labels
 from coterie.urns import Urn, changed
@@ -24,7 +23,6 @@ NONE = np.zeros(0, np.int64)
 NO_DOCUMENTS = Counts(
     np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), NONE, NONE, 0
 )  # fmt: skip
-AT_ONCE = 50_000  # vectors that are added up at a time
 
 
 class Tally(NamedTuple):
@@ -59,14 +57,8 @@ def tally(counts: Counts, labels: npt.NDArray[np.integer], n: int) -> Tally:
     words = sparse.csr_matrix(
         (counts.tally.astype(np.int64), counts.word, counts.ptr), (counts.n_docs, counts.n_words)
     )
-    sums = np.zeros((n, counts.vectors.shape[1]))
-    if counts.vectors.shape[1]:
-        for first in range(0, counts.n_docs, AT_ONCE):  # sums are exact, in any order
-            some = slice(first, first + AT_ONCE)
-            share = member[:, some].astype(np.float64)
-            sums += share @ numbers(counts.vectors[some])
     size = np.bincount(labels[known], weight, n).astype(np.int64)
-    return Tally(size, member @ words, sums)
+    return Tally(size, member @ words, vector_sums(counts, labels, n))
 
 
 def add(one: Delta, other: Delta) -> Delta:

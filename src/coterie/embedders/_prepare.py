@@ -3,6 +3,10 @@
 The corpus mean is removed and rows are scaled to length 1: with plain means of token vectors this was
 as good as or better than weights by idf or SIF on eight labelled sets. Rounded to multiples of 2**-14,
 their float64 sums are exact for up to 2**38 rows, in any order.
+
+Many documents get multiples of 2**-8 instead, which take half of the memory: what this changes in a
+product with a vector of length 1 is about a thousandth. On 285,911 Reddit titles, the NMI with their
+communities was the same.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._arrays import STEP, Steps, plain
+from coterie._arrays import COARSE, STEP, Steps, plain, step_of
 from coterie._sentence import Sentence, parameter
 from coterie.embedders._base import Embedder, Progress, Rows, Vectors, slices
 from coterie.embedders._rows import ArrayRows, in_threads
@@ -23,6 +27,7 @@ from coterie.kernels import averaging
 
 Sums = npt.NDArray[np.float64]
 
+MANY = 200_000  # documents from which their vectors are kept in 8 bits
 _SAMPLE = 16  # blocks that are looked at before all are
 _SAME = 2.0**-20  # a row that is closer to the mean, relative to its length, is the mean
 
@@ -32,8 +37,9 @@ def prepare(
     mean: npt.NDArray[np.float64] | None = None,
     *,
     n_rows: int | None = None,
+    bits: int | None = None,
 ) -> tuple[Steps, npt.NDArray[np.float64]]:
-    """Vectors of length 1 without the corpus mean, as whole numbers of 2**-14, and that mean.
+    """Vectors of length 1 without the corpus mean, as whole numbers of steps, and that mean.
 
     Parameters
     ----------
@@ -42,6 +48,9 @@ def prepare(
     mean : the mean of the corpus that a model was fitted on; None for that of these rows (without
         those that are zero), which does not depend on their order
     n_rows : how many documents there are, to be checked
+    bits : 16, for steps of 2**-14, or 8, for steps of 2**-8; numbers that are too large for 8 bits are
+        cut. None is 16, unless these are the rows of a corpus to fit (no mean is given), and there are
+        many of them, and none in a sample of them has to be cut
 
     Examples
     --------
@@ -51,7 +60,7 @@ def prepare(
            [-16384,      0],
            [     0,      0]], dtype=int16), array([2., 1.]))
     """
-    return prepare_rows(ArrayRows(check_vectors(raw, n_rows)), mean)
+    return prepare_rows(ArrayRows(check_vectors(raw, n_rows)), mean, bits=bits)
 
 
 def prepare_rows(
@@ -59,14 +68,18 @@ def prepare_rows(
     mean: npt.NDArray[np.float64] | None = None,
     n_threads: int = 1,
     progress: Progress | None = None,
+    bits: int | None = None,
 ) -> tuple[Steps, npt.NDArray[np.float64]]:
     """The same for rows that are made when they are read; the result does not depend on the threads."""
+    to_fit = mean is None
     mean = _mean(rows, n_threads) if mean is None else _checked_mean(mean, rows.shape[1])
-    vectors = np.empty(rows.shape, np.int16)
+    if bits is None:
+        bits = _bits(rows, mean) if to_fit else 16
+    vectors: Any = np.empty(rows.shape, np.int8 if bits == 8 else np.int16)
 
     def work(i: int, thread: int) -> None:
         some = rows.blocks[i]
-        averaging.centre(rows.read(i), mean, 1 / STEP, _SAME, vectors[some])
+        _centre(rows, i, mean, vectors[some])
         if thread == 0 and progress is not None and some.stop < rows.shape[0]:
             progress(some.stop, rows.shape[0])
 
@@ -82,16 +95,17 @@ def prepare_texts(
     mean: npt.NDArray[np.float64] | None = None,
     n_threads: int = 1,
     progress: Progress | None = None,
+    bits: int | None = None,
 ) -> tuple[Steps, npt.NDArray[np.float64]]:
     """Vectors of texts, made ready; an embedder that can keeps none of its own in memory."""
     if not isinstance(embedder, TokenTable):
         found = embedder.embed(list(texts), progress)  # the user's own may accept nothing else
         raw = check_vectors(found, len(texts))
-        return prepare_rows(ArrayRows(raw), mean, n_threads)
+        return prepare_rows(ArrayRows(raw), mean, n_threads, bits=bits)
     if progress is None:
-        return prepare_rows(embedder.rows(texts), mean, n_threads)
+        return prepare_rows(embedder.rows(texts), mean, n_threads, bits=bits)
     rows = embedder.rows(texts, lambda done, n: progress(done // 2, n))
-    return prepare_rows(rows, mean, n_threads, lambda done, n: progress((n + done) // 2, n))
+    return prepare_rows(rows, mean, n_threads, lambda done, n: progress((n + done) // 2, n), bits)
 
 
 def check_vectors(raw: Any, n_rows: int | None = None, what: str | None = None) -> Vectors:
@@ -150,6 +164,30 @@ def _checked_mean(mean: Any, n_dimensions: int) -> npt.NDArray[np.float64]:
     return array
 
 
+def _centre(rows: Rows, i: int, mean: npt.NDArray[np.float64], out: Steps) -> None:
+    """Write the vectors of a block, in the steps of `out`."""
+    most = float(np.iinfo(out.dtype).max)
+    averaging.centre(rows.read(i), mean, 1 / step_of(out), _SAME, most, out)
+
+
+def _bits(rows: Rows, mean: npt.NDArray[np.float64]) -> int:
+    """How many bits a number of the vectors to fit gets."""
+    if rows.shape[0] < MANY:
+        return 16
+    most = np.iinfo(np.int8).max * COARSE
+    for i in _some_blocks(rows):
+        some = rows.blocks[i]
+        tried = np.empty((some.stop - some.start, rows.shape[1]), np.int16)
+        _centre(rows, i, mean, tried)
+        if np.abs(tried).max() * STEP > most:
+            return 16
+    return 8
+
+
+def _some_blocks(rows: Rows) -> range:
+    return range(0, len(rows.blocks), -(-len(rows.blocks) // _SAMPLE) or 1)
+
+
 def _mean(rows: Rows, n_threads: int) -> npt.NDArray[np.float64]:
     """The mean of the rows that are not zero: a sum of whole numbers, so exact in any order.
 
@@ -157,8 +195,7 @@ def _mean(rows: Rows, n_threads: int) -> npt.NDArray[np.float64]:
     number there is: what is lost is 2**-49 of that. The greatest number is guessed from a sample; if
     the guess was too small, they are added up again.
     """
-    some = range(0, len(rows.blocks), -(-len(rows.blocks) // _SAMPLE) or 1)
-    top = max((float(np.abs(rows.read(i)).max()) for i in some), default=0.0)
+    top = max((float(np.abs(rows.read(i)).max()) for i in _some_blocks(rows)), default=0.0)
     while True:
         scale = 2.0 ** (_exponent(top) - 24)  # numbers are below 2**24 of it
         high, low, n, found = _sums(rows, scale, n_threads)

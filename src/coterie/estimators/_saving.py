@@ -31,7 +31,7 @@ def pack(estimator: Any) -> io.Saved:
             "n_features_in": estimator.n_features_in_,
             "learnt_from": estimator._learnt_from,
             "feature_names_in": _plain(getattr(estimator, "feature_names_in_", None)),
-            "embedder": None if estimator._embedding is None else estimator._embedding.identity,
+            **({} if estimator._embedding is None else estimator._embedding.facts()),
             "related": _prior_knowledge.related_to_json(getattr(estimator, "related_", None)),
         },
         model=estimator.model_,
@@ -64,7 +64,7 @@ def unpack(cls: Any, saved: io.Saved, folder: Path) -> Any:
             made.model_.urn, saved.fitted.get("related")
         )
     made._training = None
-    made._embedding = locating.restored(made.model_.mean, saved.fitted.get("embedder"))
+    made._embedding = locating.restored(made.model_.mean, saved.fitted)
     had = {"seeds": made.model_.seeds, "word_vectors": saved.promoting}
     known = [name for name in PRIOR_KNOWLEDGE if had[name] is not None]
     if not names.issuperset(known):

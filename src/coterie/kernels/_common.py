@@ -19,10 +19,8 @@ import numba
 import numpy as np
 
 from coterie import _rng
-from coterie._arrays import STEP
 
 LN2 = math.log(2.0)
-UNIT = float(STEP)  # what 1 in a document vector stands for
 _GOLDEN = np.uint64(_rng.GOLDEN)
 _MIX_1 = np.uint64(_rng.MIX_1)
 _MIX_2 = np.uint64(_rng.MIX_2)

@@ -5,8 +5,8 @@ A document e (g tied copies of it) that joins a cluster with the sum S raises th
     gain = sqrt(rho^2 + |S + g e|^2) - sqrt(rho^2 + |S|^2)
 
 and the cluster's weight by exp(kappa gain), taken relative to an empty cluster like all weights.
-Vectors are whole numbers of steps of 2^-14, so the sums in `State.sums` are exact and can be taken back
-exactly.
+Vectors are whole numbers of steps (2^-14, or 2^-8 in 8 bits), so the sums in `State.sums` are exact and
+can be taken back exactly.
 What draws read is in single precision, a column for each slot, so that it is a pure function of the
 sums: the same after a recount, in any order and on any number of threads.
 """
@@ -17,7 +17,8 @@ import math
 
 import numpy as np
 
-from coterie.kernels._common import LN2, UNIT, called, inlined
+from coterie._arrays import COARSE, STEP
+from coterie.kernels._common import LN2, called, inlined
 
 _INV_LN2 = 1.0 / LN2
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -25,7 +26,6 @@ _LN2_LOW = 1.90821492927058770002e-10
 _EXPONENT = 2.0**52 + 1023.0
 TOGETHER = 16  # documents whose vectors are multiplied together
 SPAN = 1024  # columns that are multiplied before the next: eight rows of them stay in the cache
-_FINE = np.float32(UNIT)
 PLACE, LAST, MADE, END, WIDE, ASKED = range(6)  # places in Scratch.piece, see `products_of`
 
 
@@ -36,9 +36,15 @@ def is_located(counts, urn):
 
 
 @inlined
+def unit_of(vectors):
+    """What 1 stands for in vectors of 8 or 16 bits; known when a kernel is compiled."""
+    return COARSE if vectors.itemsize == 1 else STEP
+
+
+@inlined
 def move_vector(counts, state, d, old, new):
     """Move d's vector between the sums of two slots; -1 is none."""
-    copies = counts.weight[d] * UNIT
+    copies = counts.weight[d] * unit_of(counts.vectors)
     for j in range(counts.vectors.shape[1]):
         amount = copies * counts.vectors[d, j]
         if old >= 0:
@@ -117,8 +123,9 @@ def products_of(vectors, scan, columns, d, width, piece, rows, dots):
 @inlined
 def read_vector(vectors, d, into):
     """Write the vector of d as numbers."""
+    unit = np.float32(unit_of(vectors))
     for j in range(into.size):
-        into[j] = vectors[d, j] * _FINE
+        into[j] = vectors[d, j] * unit
 
 
 @called

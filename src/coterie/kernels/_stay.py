@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from coterie.kernels._common import UNIT, called, inlined, unordered
-from coterie.kernels._location import gain_of, loss_of
+from coterie.kernels._common import called, inlined, unordered
+from coterie.kernels._location import gain_of, loss_of, unit_of
 from coterie.kernels._open import fresh_weight, sum_weights
 from coterie.kernels._slots import BLOCK
 
@@ -103,4 +103,4 @@ def dot(vector, total):
     value = 0.0
     for j in range(vector.size):
         value += vector[j] * total[j]
-    return value * UNIT
+    return value * unit_of(vector)

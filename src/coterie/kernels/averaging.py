@@ -55,8 +55,8 @@ def add_up(rows, inverse, high, low):
 
 
 @kernel
-def centre(rows, mean, length, same, out):
-    """Equivalent to: out = rint((rows - mean) * length / |rows - mean|), as whole numbers.
+def centre(rows, mean, length, same, most, out):
+    """Equivalent to: out = clip(rint((rows - mean) * length / |rows - mean|), -most, most).
 
     A row of zeros stays one, and a row that is closer to the mean than `same` of its length becomes one.
     """
@@ -72,4 +72,5 @@ def centre(rows, mean, length, same, out):
         whole = np.sqrt(square)
         factor = length / size if whole > 0.0 and size > same * whole else 0.0
         for j in range(mean.size):
-            out[d, j] = np.rint((rows[d, j] - mean[j]) * factor)
+            value = np.rint((rows[d, j] - mean[j]) * factor)
+            out[d, j] = min(max(value, -most), most)

@@ -22,7 +22,6 @@ from coterie._rng import (
     SPLIT_SECOND,
 )
 from coterie.kernels._common import (
-    UNIT,
     address,
     called,
     fold,
@@ -31,6 +30,7 @@ from coterie.kernels._common import (
     log_rising,
     uniform,
 )
+from coterie.kernels._location import unit_of
 from coterie.kernels._prefetch import prefetch
 
 LINE = 32  # numbers of a vector in a cache line
@@ -198,15 +198,20 @@ def fill_logs(beta, logs):
 def _weigh_vector(counts, d, was, work):
     """Write |S|^2 of both sides without and with document d, which is in the sum of side `was` (-1: none).
 
-    Vectors are multiples of 2^-14, so their sums are exact, and so are products and squares of sums up to
-    a length of 5,792: any way to them gives the same number.
+    Vectors are multiples of 2^-14 (or 2^-8), so their sums are exact, and so are products and squares of
+    sums up to a length of 5,792: any way to them gives the same number.
     """
     if work.sums.shape[1] == 0:
         return
     copies = float(counts.weight[d])
     own = copies * copies * work.square_of[d]
     for side in range(2):
-        product = 2.0 * copies * UNIT * _product(counts.vectors[d], work.sums[side], work.parts)
+        product = (
+            2.0
+            * copies
+            * unit_of(counts.vectors)
+            * _product(counts.vectors[d], work.sums[side], work.parts)
+        )
         work.within[side] = work.without[side] = work.square[side]
         if side == was:
             work.without[side] -= product - own
@@ -260,7 +265,8 @@ def _move_vector(counts, d, was, side, work):
 
 @called
 def _add_vector(counts, d, side, sign, work):
-    copies, vector, total = sign * counts.weight[d] * UNIT, counts.vectors[d], work.sums[side]
+    copies, vector = sign * counts.weight[d] * unit_of(counts.vectors), counts.vectors[d]
+    total = work.sums[side]
     for c in range(total.size):
         total[c] += copies * vector[c]
 

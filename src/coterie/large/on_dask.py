@@ -27,7 +27,7 @@ from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
 from coterie.large.settings import Asked, Words
 from coterie.large.whole import spread
-from coterie.locating import INSTALLED, Embedding
+from coterie.locating import INSTALLED
 from coterie.sample_start import START_SWEEP
 from coterie.text import frequencies, readers, writing
 from coterie.text.batches import Batches, Piece, frame_of, read_piece
@@ -190,7 +190,7 @@ class Partitions:
         """All documents, in the vocabulary, with vectors if the clusters have any."""
         embedding = groups.embedding if groups.model.n_dimensions else None
         if embedding is not None and (embedding.identity or {}).get("spec") in INSTALLED:
-            embedding = Embedding(embedding.mean, embedding.identity)  # opened by each worker
+            embedding = replace(embedding, embedder=None)  # opened by each worker
         told = self.tasks.told((vectorizer.words, self.text, embedding))
         docs = self.tasks.each("encode", _encoded, self.split, self.parts, told)
         self.split = []

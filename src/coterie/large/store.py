@@ -39,6 +39,7 @@ class Store:
         self.folder = folder
         self.stretches: list[Stretch] = []
         self.n_split = 0
+        self.vector_type = "<i2"  # and "<i1" for vectors of 8 bits
         self._end = 0  # entries so far
 
     # ---------------------------------------------------------------- words, before the vocabulary
@@ -78,7 +79,8 @@ class Store:
             for name in ARRAYS:
                 self._write(name, getattr(counts, name), ARRAYS[name])
             if counts.vectors.shape[1]:
-                self._write("vectors", counts.vectors, "<i2")
+                self.vector_type = f"<i{counts.vectors.itemsize}"
+                self._write("vectors", counts.vectors, self.vector_type)
             if not self.stretches:
                 self._write("ptr", np.zeros(1), "<i8")
             self._write("ptr", counts.ptr[1:] + self._end, "<i8")
@@ -93,7 +95,7 @@ class Store:
         counts = Counts(ptr=self._mapped("ptr", "<i8"), n_words=n_words, **arrays)
         if not n_dimensions:
             return counts
-        vectors = self._mapped("vectors", "<i2").reshape(-1, n_dimensions)
+        vectors = self._mapped("vectors", self.vector_type).reshape(-1, n_dimensions)
         return counts._replace(vectors=vectors)
 
     def rows(self, stretch: Stretch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

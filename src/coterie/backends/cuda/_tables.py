@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._arrays import STEP
+from coterie._arrays import step_of
 from coterie.backends.cuda import _plan
 from coterie.counts import Counts
 from coterie.urns import Urn, is_located, is_symmetric
@@ -27,7 +27,8 @@ class Corpus:
         self.tally = xp.asarray(counts.tally, np.int32)
         self.length = xp.asarray(counts.length.astype(np.int32))
         self.weight = xp.asarray(counts.weight.astype(np.int32))
-        self.vectors = xp.asarray(counts.vectors).astype(np.float32) * np.float32(STEP)
+        step = np.float32(step_of(counts.vectors))
+        self.vectors = xp.asarray(counts.vectors).astype(np.float32) * step
 
     @property
     def words(self) -> tuple[Any, ...]:
