@@ -5,12 +5,12 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from test_located import URNS, V, with_vectors
+from test_located import BETA, URNS, V, with_vectors
 from tiny import promoted, random_corpus
 
 from coterie import grouping, merging, sampler, urns
 from coterie import state as states
-from coterie.backends import SamplerOptions, _blocked
+from coterie.backends import SamplerOptions, _blocked, _gibbs
 from coterie.backends._blocked import BlockedChain, deal
 from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
@@ -184,3 +184,25 @@ def test_large_data_get_lists_and_its_sample_none(monkeypatch: pytest.MonkeyPatc
     sampler.run(some(), URNS["finite"], plan, BACKEND)
     assert [listed for _, listed in asked] == [0, 0, grouping.LISTED]
     assert grouping._of_sample(given, "cuda").options.listed == 0
+
+
+@pytest.mark.parametrize("room", [0, _gibbs.BASE_BYTES], ids=["no lengths kept", "lengths kept"])
+def test_a_cluster_that_was_closed_is_not_drawn(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays on lists until slots are renamed; its prior alone would weigh something."""
+    monkeypatch.setattr(_gibbs, "BASE_BYTES", room)
+    counts, urn = some(), urns.located(urns.finite(60, 0.5, BETA), 1.0)
+    chain = BACKEND.open(
+        counts,
+        urn,
+        first_assignment(counts, urn, 50, 2, BACKEND),
+        SamplerOptions("blocked", block_size=40, listed=8),
+    )
+    closed = 0
+    for sweep in range(1, 20):
+        chain.sweep(0, sweep)
+        used = np.unique(chain.state.z)
+        assert (chain.state.id[used] >= 0).all()
+        assert states.is_sound(counts, urn, chain.state)
+        on_lists = np.unique(chain.listed[chain.listed >= 0])
+        closed += np.setdiff1d(on_lists, used).size
+    assert closed

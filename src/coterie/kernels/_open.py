@@ -200,10 +200,12 @@ def fill_base(urn, state, scratch, length, width):
 
 @inlined
 def base_of_slot(urn, state, derived, length, k):
-    """(m_k + prior_k) * base_k(length) of one open slot."""
+    """(m_k + prior_k) * base_k(length) of one slot; 0 if it is closed."""
     row = derived.base_row[length]
     if row >= 0:
         return derived.base[row, k]
+    if state.size[k] == 0 and k >= urn.seeds.weight.size:
+        return 0.0
     size = state.size[k] + slot_prior(urn.seeds.weight, urn.sizes.prior, k)
     words = state.total[k] * urn.words.unit + urn.words.beta_sum
     return size * base_ratio(urn.words.beta_sum, words, length)
