@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from coterie import _disk
+import coterie
+from coterie import _disk, keeping
 from coterie.errors import ModelFileError
 from coterie.text import _again, _files, _json, _json_lines, _lazy, writing
 from coterie.text.readers import Rows, read
@@ -215,6 +216,37 @@ def test_a_large_file_is_not_held_to_write_its_table(tmp_path, monkeypatch, kind
     assert _peak(rows, tmp_path / "out", kind) < most
     if kind != "parquet":
         assert (tmp_path / "out").stat().st_size > 30e6
+
+
+def test_a_model_does_not_hold_its_table_as_bytes(tmp_path):
+    texts = np.random.default_rng(0).integers(97, 123, (5_000, 1000), np.uint8)
+    rows = read([row.tobytes().decode() for row in texts])
+    groups = coterie.cluster(["red car", "blue bike"] * 3, embedder=None, levels=False)
+    groups.rows = rows  # as large a table as need be
+    documents = keeping.saved(groups).write_documents
+    assert documents is not None
+    with (tmp_path / "documents.parquet").open("wb") as file:
+        tracemalloc.start()
+        documents(file)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert pl.read_parquet(tmp_path / "documents.parquet").equals(rows.frame)
+    assert peak < 1e6
+
+
+class HalfWritten(pl.DataFrame):
+    def write_parquet(self, file: Any, **how: Any) -> None:
+        file.write(b"half of a table")
+        raise ValueError("a column that parquet cannot hold")
+
+
+def test_what_parquet_cannot_hold_is_left_out(tmp_path):
+    rows = read(pl.DataFrame({"text": ["red car", "bike"], "n": [1, 2]}))
+    rows.frame = HalfWritten({"text": ["red car", "bike"], "n": [1, 2]})
+    with (tmp_path / "x.parquet").open("wb") as file:
+        rows.write_parquet(file)
+    assert (tmp_path / "x.parquet").read_bytes().startswith(b"PAR1")
+    assert pl.read_parquet(tmp_path / "x.parquet").to_dicts()[1] == {"text": "bike", "n": 2}
 
 
 # ---------------------------------------------------------------- columns
