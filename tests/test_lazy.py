@@ -19,7 +19,7 @@ import coterie
 from coterie import _records, exporting, metrics, model, nesting, unusual
 from coterie.embedders import prepare_texts
 from coterie.report import cuts
-from coterie.text import _encodings, _files, _json, _lazy, writing
+from coterie.text import _encodings, _files, _json, _json_lines, _lazy, writing
 from coterie.text.readers import read
 from coterie.text.vectorize import Vectorizer
 
@@ -94,11 +94,11 @@ def test_lines_are_written_in_pieces(tmp_path, monkeypatch, piece, end):
     for lines in (plain, LINES, [*plain, *LINES], [*plain, '"only text"']):
         path = tmp_path / "x.jsonl"
         path.write_bytes(("\n".join(lines) + end).encode())
-        monkeypatch.setattr(_json, "_PIECE", 2**23)
+        monkeypatch.setattr(_json_lines, "PIECE", 2**23)
         rows = read(path, text="text")
         ours = pl.DataFrame(added(len(rows)))
         expected = rows.source.lines(ours.write_ndjson().split("\n")[:-1])
-        monkeypatch.setattr(_json, "_PIECE", piece)
+        monkeypatch.setattr(_json_lines, "PIECE", piece)
         written = writing.table_bytes(rows, added(len(rows)), "jsonl").decode()
         assert written == "".join(f"{line}\n" for line in expected)
         for line, before in zip(written.splitlines(), filter(None, lines), strict=True):

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from coterie import _system
 from coterie.errors import CoterieError, ModelFileError
@@ -45,28 +45,30 @@ class NotReadable(OSError):
     """The file is not a regular file, or is too large; see `strerror`."""
 
 
-def read_regular(path: Path, most: int) -> bytes:
-    """Read a regular file of at most `most` bytes.
-
-    A pipe could block and a device could be endless, so these are refused as soon as they are
-    recognised. If the file grows meanwhile, only its initial size is read.
-    """
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading; pipes could block and devices be endless: both are refused."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(os.open(path, flags), "rb") as file:
-        about = os.fstat(file.fileno())
-        _check_regular(path, about)
-        if about.st_size > most:
+    file = open(os.open(path, flags), "rb")  # noqa: SIM115  closed by the caller
+    try:
+        check_regular(path, os.fstat(file.fileno()))
+    except NotReadable:
+        file.close()
+        raise
+    return file
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """Read a regular file of at most `most` bytes; if it grows meanwhile, only its initial size."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
             raise NotReadable(0, f"it is larger than {most:,} bytes", str(path))
-        return file.read(about.st_size)
+        return file.read(size)
 
 
-def check_regular(path: Path) -> None:
+def check_regular(path: Path, about: os.stat_result | None = None) -> None:
     """Raise `NotReadable` for pipes, devices and folders."""
-    _check_regular(path, os.stat(path))
-
-
-def _check_regular(path: Path, about: os.stat_result) -> None:
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG((about or os.stat(path)).st_mode):
         raise NotReadable(0, "it is not a regular file", str(path))
 
 
@@ -132,9 +134,8 @@ class Claim:
         self._made: list[Path] = []
         self._lock = self.real.parent / f".{_label(self.real.name)}.coterie.lock"
         self._handle = -1
-        self._last: Any = (
-            None  # identity of the file found on entering, or last written by `rewrite`
-        )
+        # identity of the file found on entering, or last written by `rewrite`
+        self._last: Any = None
 
     def __enter__(self) -> Claim:
         """Lock the path, and clean up after a killed run."""
@@ -291,9 +292,7 @@ def _replace(fresh: Path, target: Path, refusal: Refusal) -> None:
     try:
         os.rename(fresh, target)
     except OSError:
-        if os.path.lexists(
-            target
-        ):  # something else appeared: keep the old content under another name
+        if os.path.lexists(target):  # something else appeared: keep the old content elsewhere
             _rescue(old, target)
         raise
 

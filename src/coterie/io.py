@@ -17,8 +17,9 @@ import io as text_io
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,9 +59,10 @@ class Saved(NamedTuple):
     model: Model
     per_row: dict[str, npt.NDArray[Any]]  # labels and scores of the training rows
     trace: Trace
-    documents: bytes | None = None  # the user's table, as parquet
+    documents: bytes | None = None  # the user's table as parquet, when it was read from a folder,
     corpus: Corpus | None = None  # the training documents
     promoting: Any = None  # sparse, training rows x words: which words promote related words
+    write_documents: Callable[[BinaryIO], None] | None = None  # and how to write it
 
 
 def save(path: str | os.PathLike[str], saved: Saved) -> None:
@@ -122,10 +124,13 @@ def _write(folder: Path, saved: Saved) -> None:
     files = {TRACE: _trace_csv(saved.trace)}
     if saved.model.words is not None:
         files[WORDS] = "".join(_escape(word) + "\n" for word in saved.model.words).encode(*UTF8)
-    if saved.documents is not None:
-        files[DOCUMENTS] = saved.documents
     for name, content in files.items():
         (folder / name).write_bytes(content)
+    names = [ARRAYS, *files]
+    if saved.write_documents is not None:
+        names.append(DOCUMENTS)
+        with (folder / DOCUMENTS).open("wb") as file:
+            saved.write_documents(file)
     shutil.copymode(folder / TRACE, folder / ARRAYS)  # safetensors lets nobody else read its file
     config = {
         "schema": SCHEMA,
@@ -135,7 +140,7 @@ def _write(folder: Path, saved: Saved) -> None:
         "fitted": fitted,
         "urn": urn_numbers(saved.model),
         "trace_notes": saved.trace.notes,
-        "files": {name: _digest(folder / name) for name in (ARRAYS, *files)},
+        "files": {name: _digest(folder / name) for name in names},
     }
     config["checksum"] = _config_digest(config)
     content = json.dumps(config, indent=2).encode()

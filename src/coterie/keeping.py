@@ -67,7 +67,7 @@ def saved(groups: Clustering) -> io.Saved:
         model=groups.model,
         per_row=_per_row(groups),
         trace=groups.trace,
-        documents=groups.rows.to_parquet(),
+        write_documents=groups.rows.write_parquet,
         corpus=groups.corpus,
         promoting=groups.promoting,
     )

@@ -8,17 +8,17 @@ DataFrame, the original cells are kept, so that they can be written back unchang
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
-from coterie.text import _csv, _dialect, _excel, _json, _parquet
+from coterie.text import _again, _csv, _dialect, _excel, _json, _json_lines, _parquet
 from coterie.text._bounded_read import file_content, gunzipped, most_bytes, stream_content
 from coterie.text._encodings import decode
 from coterie.text._names import rank
@@ -78,30 +78,26 @@ def load(data: Any, wanted: Wanted) -> Loaded:
     raw = gunzipped(file_content(path, most_bytes()), path.name)
     loaded = _parsed(raw, kind, path.name, wanted, [])
     if isinstance(loaded.source, _json.Objects):
-        source = _let_go(loaded.source, path, len(raw), wanted.encoding)
+        source = _let_go(loaded.source, path, raw, wanted.encoding)
         loaded = loaded._replace(source=source)
     return loaded
 
 
 def _let_go(
-    objects: _json.Objects, path: Path, size: int, encoding: str | None
+    objects: _json.Objects, path: Path, raw: bytes, encoding: str | None
 ) -> _json.Objects | _json.OnDisk:
     """Keep the text of a large file only on disk; what it says is in the table."""
     if objects.data is None or len(objects.data) < LARGE:
         return objects
-    digest = hashlib.sha256(objects.data).digest()
-    path = path.absolute()  # the working directory may be another by then
+    before = _again.Before.of(path, raw)
+    if raw.endswith(objects.data):  # UTF-8, perhaps after a byte order mark
+        return _json.OnDisk(objects.columns, partial(before.lines, len(raw) - len(objects.data)))
 
-    def again() -> bytes | None:
-        try:
-            # lines may have been appended since
-            raw = gunzipped(file_content(path, most_bytes()), path.name)[:size]
-            found = _lines_of(_decoded(raw, encoding, path.name)[0])
-        except InvalidInput:
-            return None
-        return found if hashlib.sha256(found).digest() == digest else None
+    def lines() -> Iterator[bytes]:
+        again = b"".join(before.lines())
+        yield from _json_lines.pieces(_lines_of(_decoded(again, encoding, path.name)[0]))
 
-    return _json.OnDisk(objects.columns, again)
+    return _json.OnDisk(objects.columns, lines)
 
 
 @contextmanager

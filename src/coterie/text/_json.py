@@ -6,20 +6,23 @@ the difference between 1 and 1.0, or numbers of thirty digits.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from coterie.errors import InvalidInput
+from coterie.text import _json_lines
+from coterie.text._again import Changed
 
 _lone_surrogate = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
 _blanks = re.compile(r"[ \t\r\n]*")
-_line_end = re.compile(r"[\r\n][ \t\r\n]*")  # never within a string, where line ends are escaped
 _integral = re.compile(r"-?\d+")
 _DIGITS = 4_000  # close to Python's limit for integers
 _LARGEST = 2**53  # a float holds every integer up to this
@@ -28,7 +31,7 @@ _NOT_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 _NOT_OPENINGS = bytes({*range(256)} - {*b"[{\n"})
 _many_openings = re.compile(rb"[\[{]{%d}" % (_DEPTH + 1))
 _blank_line = re.compile(rb"\n[ \t\r\x0b\x0c]*(?=\n|\Z)")
-_PIECE = 2**23  # bytes of lines that are written together
+_ROWS = 2_000  # objects that are taken apart together
 _string_or_bracket = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 
 
@@ -42,34 +45,26 @@ class Objects:
 
     def lines(self, added: Sequence[str]) -> list[str]:
         """Each object on one line, with the members of another object added at its end."""
-        return [_with_members(*pair) for pair in zip(self.load(), added, strict=True)]
+        return [_json_lines.with_members(*pair) for pair in zip(self.load(), added, strict=True)]
 
     def write(self, ours: Any, out: BinaryIO) -> None:
         """Write each object on one line, with the columns of a DataFrame added at its end."""
-        first = 0
-        for piece in [None] if self.data is None else _pieces(self.data):
-            plain = None if piece is None else _plain_lines(piece)
-            if plain is not None:
-                some = ours[first : first + len(plain)].write_ndjson().encode()[1:-1]
-                added = some.split(b"\n{")
-                out.write(b"\n".join(map(b",".join, zip(plain, added, strict=True))) + b"\n")
-                first += len(plain)
-                continue
-            lines = list(self.load() if piece is None else _objects_in(piece))
-            members = ours[first : first + len(lines)].write_ndjson().split("\n")[:-1]
-            first += len(lines)
-            pairs = zip(lines, members, strict=True)
-            out.write("".join(f"{_with_members(*pair)}\n" for pair in pairs).encode())
+        if self.data is not None:
+            _json_lines.write(_json_lines.pieces(self.data), ours, out)
+            return
+        members = ours[:].write_ndjson().split("\n")[:-1]
+        out.write("".join(f"{line}\n" for line in self.lines(members)).encode())
 
     def cells(self) -> tuple[list[str], Any]:
         """Return (names, a DataFrame of strings): texts as they are, other values as JSON."""
         import polars as pl
 
-        rows = [dict(reversed(_members(piece))) for piece in self.load()]
-        return self.columns, pl.DataFrame(
-            {name: [_cell(row.get(name)) for row in rows] for name in self.columns},
-            dict.fromkeys(self.columns, pl.String),
-        )
+        types, parts, objects = dict.fromkeys(self.columns, pl.String), [], iter(self.load())
+        while some := list(islice(objects, _ROWS)):
+            rows = [dict(reversed(_members(piece))) for piece in some]
+            cells = {name: [_cell(row.get(name)) for row in rows] for name in self.columns}
+            parts.append(pl.DataFrame(cells, types))
+        return self.columns, pl.concat(parts)
 
     def exact(self, typed: Any) -> Any:
         """Return the DataFrame, which is as exact as typed columns can be."""
@@ -80,12 +75,27 @@ class OnDisk(NamedTuple):
     """The same for a large file, whose text is not kept in memory."""
 
     columns: list[str]
-    read: Callable[[], bytes | None]  # None if it is not the same any more
+    pieces: Callable[[], Iterator[bytes]]  # its lines; raises Changed, perhaps only at the end
 
-    def opened(self) -> Objects | None:
-        """The objects; None if the file has changed since it was read."""
-        data = self.read()
-        return None if data is None else _of_lines(data, self.columns)
+    def opened(self) -> Objects:
+        """The objects, in memory; raises `Changed` if the file is not the same any more."""
+        whole = io.BytesIO()  # which needs no second copy, as a list of pieces would
+        whole.writelines(self.pieces())
+        return _of_lines(whole.getvalue(), self.columns)
+
+    def write(self, ours: Any, out: BinaryIO) -> None:
+        """As `Objects.write`; writes nothing and raises `Changed` if the file is not the same any more."""
+        start = out.tell()
+        try:
+            _json_lines.write(self.pieces(), ours, out)
+        except Changed:
+            out.seek(start)
+            out.truncate()
+            raise
+
+    def exact(self, typed: Any) -> Any:
+        """Return the DataFrame, which is as exact as typed columns can be."""
+        return typed
 
 
 def lines(data: bytes, name: str) -> tuple[Any, Objects]:
@@ -122,7 +132,7 @@ def array(data: bytes, name: str) -> tuple[Any, Objects]:
     elif isinstance(content, dict):
         content, load = [content], lambda: [text.strip()]
     else:
-        load = lambda: [_as_object(piece) for piece in _elements(text.strip())]  # noqa: E731
+        load = lambda: [_json_lines.as_object(piece) for piece in _elements(text.strip())]  # noqa: E731
     frame = _from_objects(content, name)
     return _without_rounding(frame, Objects(frame.columns, load))
 
@@ -259,52 +269,16 @@ def _of_lines(data: bytes, columns: list[str]) -> Objects:
     """The objects of a file with one per line."""
 
     def load() -> Iterator[str]:
-        for piece in _pieces(data):
-            yield from _objects_in(piece)
+        for piece in _json_lines.pieces(data):
+            yield from _json_lines.objects_in(piece)
 
     return Objects(columns, load, data)
-
-
-def _pieces(data: bytes) -> Iterator[bytes]:
-    """Whole lines, a few megabytes at a time."""
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
-        yield data[start:end]
-        start = end
-
-
-def _objects_in(piece: bytes) -> list[str]:
-    found = (line.strip() for line in piece.split(b"\n"))
-    return [_as_object(line.decode()) for line in found if line]
-
-
-def _plain_lines(piece: bytes) -> list[bytes] | None:
-    """Lines without their last brace, if each is an object of some members without blanks around."""
-    odd = (b"\r", b" }\n", b"\t}\n", b"\n{}\n")
-    if not (piece.startswith(b"{") and piece.endswith(b"}\n")) or any(o in piece for o in odd):
-        return None
-    n_lines = piece.count(b"\n")
-    lines = piece.split(b"}\n")[:-1]
-    whole = len(lines) == n_lines and piece.count(b"\n{") == n_lines - 1
-    return lines if whole and not piece.startswith(b"{}\n") else None
-
-
-def _with_members(piece: str, more: str) -> str:
-    """An object on one line, with the members of another object added at its end."""
-    line = _line_end.sub(" ", piece) if "\n" in piece or "\r" in piece else piece
-    start = line[:-1].rstrip(" \t")
-    return f"{start}{'' if start == '{' else ','}{more[1:]}"
-
-
-def _as_object(piece: str) -> str:
-    return f'{{"text":{piece}}}' if piece.startswith('"') else piece
 
 
 def _cell(value: str | None) -> str | None:
     if value is None or value == "null":
         return None
-    return whole(json.loads(value)) if value.startswith('"') else _line_end.sub(" ", value)
+    return whole(json.loads(value)) if value.startswith('"') else _json_lines.on_one_line(value)
 
 
 def _members(text: str) -> list[tuple[str, str]]:

@@ -1,14 +1,16 @@
 """Columns of a polars table as sequences of Python values, which are made when they are asked for.
 
 A list of a million short texts takes twice the memory of the column itself, and the column is there
-anyway. So texts and ids of files are read from it, some at a time.
+anyway. So texts and ids of files are read from it, some at a time. `Frame` is the other way round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import index
 from typing import Any, overload
+
+import numpy as np
 
 AT_ONCE = 65_536  # values that exist at the same time while all are looked at
 _NOT_BLANK = r"[^\s\x1c-\x1f]"  # a character that is none of those of str.isspace
@@ -69,3 +71,29 @@ class Texts(Column):
 
     def _made(self, values: list[str | None]) -> list[str]:
         return ["" if value is None or value.isspace() else value for value in values]
+
+
+class Frame:
+    """Columns of arrays and lists, of which slices become polars DataFrames."""
+
+    def __init__(self, columns: Mapping[str, Any], height: int) -> None:
+        import polars as pl
+
+        self.height = height
+        self._columns = {
+            name: values if _has_one_type(values) else pl.Series(values)
+            for name, values in columns.items()
+        }
+
+    def __getitem__(self, at: slice) -> Any:
+        """A DataFrame of some rows."""
+        import polars as pl
+
+        return pl.DataFrame({name: values[at] for name, values in self._columns.items()})
+
+
+def _has_one_type(values: Any) -> bool:
+    """Whether each slice becomes a column of the same type: a list may hold 1 here and 1.5 there."""
+    if isinstance(values, np.ndarray):
+        return values.ndim == 1 and values.dtype.kind in "biuf"
+    return isinstance(values, list) and set(map(type, values)) == {str}

@@ -10,10 +10,9 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 
 from coterie._sentence import example
 from coterie.errors import InvalidInput
@@ -80,13 +79,18 @@ class Rows:
                 self.notes.append(note)
         return dict(zip(names, new.values(), strict=True))
 
-    def to_parquet(self) -> bytes:
-        """The user's table as a parquet file; columns that parquet cannot hold are left out."""
+    def write_parquet(self, out: BinaryIO) -> None:
+        """Write the user's table as a parquet file; columns that parquet cannot hold are left out."""
         import polars as pl
 
         if isinstance(self.frame, pl.DataFrame):
-            with suppress(Exception):  # a column that parquet cannot hold: one by one
-                return _parquet_bytes(self.frame)
+            start = out.tell()
+            try:
+                self.frame.write_parquet(out)
+                return
+            except Exception:  # a column that parquet cannot hold: one by one
+                out.seek(start)
+                out.truncate()
         columns = []
         for name in column_names(self.frame):
             try:
@@ -98,11 +102,11 @@ class Rows:
                         [_json.whole(v) if isinstance(v, str) else v for v in values]
                     )
                 native = native.rename(str(name))
-                _parquet_bytes(pl.DataFrame(native))
+                pl.DataFrame(native).write_parquet(io.BytesIO())
             except Exception:  # tables may hold arbitrary objects
                 continue
             columns.append(native)
-        return _parquet_bytes(pl.DataFrame(columns))
+        pl.DataFrame(columns).write_parquet(out)
 
     def names_for(self, new: Iterable[str]) -> list[str]:
         """The names that `with_columns` gives to new columns."""
@@ -115,14 +119,8 @@ class Rows:
         return names
 
 
-def _parquet_bytes(frame: Any) -> bytes:
-    out = io.BytesIO()
-    frame.write_parquet(out)
-    return out.getvalue()
-
-
 def from_parquet(content: bytes, column: Any, id: Any, n_rows: int) -> Rows:
-    """Read the output of `to_parquet`; ValueError for anything else."""
+    """Read the output of `write_parquet`; ValueError for anything else."""
     named = column if isinstance(column, list) and column else [column]
     if not (all(isinstance(name, str) for name in named) and (id is None or isinstance(id, str))):
         raise ValueError("its columns are not named")

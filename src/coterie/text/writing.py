@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
 from coterie.text import _excel
+from coterie.text._again import Changed
 from coterie.text._columns import column, column_names, is_missing
 from coterie.text._dialect import Dialect
 from coterie.text._json import Objects, OnDisk
+from coterie.text._lazy import Frame
 
 if TYPE_CHECKING:
     from coterie.text._csv import Cells
@@ -68,25 +70,44 @@ def write_table(
         frame = sheet(rows, added)
         out.write(_excel.workbook({"table": frame if pick is None else frame[pick]}))
         return
-    ours, source = pl.DataFrame(rows.named(added)), _source(rows)
+    if kind == "jsonl":
+        _write_jsonl(out, rows, rows.named(added), pick)
+        return
+    ours = pl.DataFrame(rows.named(added))
     if kind in ("csv", "tsv"):
+        source = _source(rows)
         header, cells = source.cells() if source else _cells(_polars(rows.frame))
         frame = pl.concat([cells, without_formulas(ours)], how="horizontal")
         frame = frame if pick is None else frame[pick]
         names = [*header, *ours.columns] if with_header else []
         write_csv(out, names, frame, kind, dialect or rows.dialect)
+    else:
+        frame = pl.concat([_theirs(rows), ours], how="horizontal")
+        _write_parquet(out, frame if pick is None else frame[pick], row_group)
+
+
+def _write_jsonl(
+    out: BinaryIO, rows: Rows, columns: dict[str, Any], pick: list[int] | None
+) -> None:
+    import polars as pl
+
+    if isinstance(rows.source, OnDisk) and pick is None:
+        try:
+            rows.source.write(Frame(columns, len(rows)), out)
+            return
+        except Changed:
+            _note_change(rows)
+            rows = replace(rows, source=None)
+    source = _source(rows)
+    if isinstance(source, Objects) and pick is None:
+        source.write(Frame(columns, len(rows)), out)
         return
-    theirs = source.exact(rows.frame) if source else _polars(rows.frame)
-    if kind == "parquet":
-        frame = pl.concat([theirs, ours], how="horizontal")
-        out.write(_parquet(frame if pick is None else frame[pick], row_group))
-    elif isinstance(source, Objects) and pick is None:
-        source.write(ours, out)
-    elif isinstance(source, Objects) and pick is not None:
+    ours = pl.DataFrame(columns)
+    if isinstance(source, Objects) and pick is not None:
         lines = source.lines(ours.write_ndjson().split("\n")[:-1])
         out.write("".join(f"{lines[i]}\n" for i in pick).encode())
     else:
-        frame = pl.concat([_for_json(theirs), ours], how="horizontal")
+        frame = pl.concat([_for_json(_theirs(rows)), ours], how="horizontal")
         (frame if pick is None else frame[pick]).write_ndjson(out)
 
 
@@ -99,20 +120,29 @@ def _source(rows: Rows) -> Cells | Objects | None:
     """The cells as in the file; None if there was no file, or if it has changed since."""
     if not isinstance(rows.source, OnDisk):
         return rows.source
-    found = rows.source.opened()
-    if found is None and CHANGED not in rows.notes:
+    try:
+        return rows.source.opened()
+    except Changed:
+        _note_change(rows)
+        return None
+
+
+def _note_change(rows: Rows) -> None:
+    if CHANGED not in rows.notes:
         rows.notes.append(CHANGED)
-    return found
+
+
+def _theirs(rows: Rows) -> Any:
+    """The user's table, with columns as exact as they can be."""
+    return rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
 
 
 def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
     """The table as a DataFrame for a sheet of Excel; a note says if a text is too long for a cell."""
     import polars as pl
 
-    source = _source(rows)
-    theirs = source.exact(rows.frame) if source else _polars(rows.frame)
     ours = pl.DataFrame(rows.named(added))
-    frame = pl.concat([_cells(theirs)[1], ours], how="horizontal")
+    frame = pl.concat([_cells(_theirs(rows))[1], ours], how="horizontal")
     cut = _excel.n_cut(frame)
     note = (
         f"{counted(cut, 'text')} {'is' if cut == 1 else 'are'} longer than a cell of Excel can hold"
@@ -128,7 +158,9 @@ def frame_bytes(frame: Any, kind: str, dialect: Dialect | None = None) -> bytes:
     if kind == "xlsx":
         return _excel.workbook({"table": _cells(frame)[1]})
     if kind == "parquet":
-        return _parquet(frame)
+        out = io.BytesIO()
+        _write_parquet(out, frame)
+        return out.getvalue()
     if kind == "jsonl":
         return str(_for_json(frame).write_ndjson()).encode()
     header, cells = _cells(frame)
@@ -191,16 +223,16 @@ def _polars(frame: Any) -> Any:
         return pl.DataFrame(whole, strict=False)
 
 
-def _parquet(frame: Any, row_group: int | None = None) -> bytes:
+def _write_parquet(out: BinaryIO, frame: Any, row_group: int | None = None) -> None:
     import polars as pl
 
-    out = io.BytesIO()
     try:
         frame.write_parquet(out, row_group_size=row_group)
     except pl.exceptions.PolarsError as error:
+        if "(os error " in str(error):  # not of the table: a full disk, for example
+            raise OSError(str(error)) from None
         reason = " ".join(str(error).split())
         raise InvalidInput(f"The table cannot be written as parquet ({reason}).") from None
-    return out.getvalue()
 
 
 def _cells(frame: Any) -> tuple[list[str], Any]:
