@@ -7,7 +7,7 @@ import pytest
 from tiny import random_corpus, random_labels, seeded
 
 import coterie
-from coterie import fitting, levels, merging, sampler, urns
+from coterie import fitting, levels, merging, sample_start, sampler, urns
 from coterie.errors import InvalidInput
 from coterie.kernels import reference
 from coterie.state import from_labels
@@ -115,6 +115,38 @@ def test_a_level_that_says_more_wins_over_one_agreed_on_better() -> None:
     # where nothing is agreed on well, the best
     assert tried[levels.choose(tried, [0.7, 0.6, 0.5, 0.3, 0.6, 0.4, 0.4], entropy)] == 8
     assert levels.choose([2], [0.1], [0.6]) == 0
+
+
+def test_few_broad_groups_of_a_large_corpus_are_no_refuge() -> None:
+    """A sample has few texts of each fine group, so its runs agree on none: what they say counts, too."""
+    tried = [2, 3, 4, 5, 8, 20, 40]
+    entropy = np.log(tried)
+    agreed = [0.6, 0.5, 0.5, 0.5, 0.45, 0.4, 0.2]
+    assert tried[levels.choose(tried, agreed, entropy)] == 8
+    assert tried[levels.choose(tried, agreed, entropy, large=True)] == 20
+    sure = [1, 0.9, 0.9, 0.97, 0.85, 0.8, 0.75]
+    assert levels.choose(tried, sure, entropy) == levels.choose(tried, sure, entropy, large=True)
+
+
+@pytest.mark.parametrize(("large", "share"), [(240, 0.25), (241, 1.0)])
+def test_the_prior_shrinks_with_the_sample_of_a_large_corpus(
+    large: int, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the whole prior, groups of which the sample has few texts would be merged."""
+    monkeypatch.setattr(sample_start, "LARGE", large)
+    monkeypatch.setattr(levels, "SAMPLE_LARGE", 60)
+    seen: list[tuple[int, float]] = []
+    run = levels._run
+
+    def spy(task: fitting.Task, urn: urns.Urn, plan: sampler.Plan) -> sampler.Run:
+        seen.append((task.counts.n_docs, float(urn.words.beta[0])))
+        return run(task, urn, plan)
+
+    monkeypatch.setattr(levels, "_run", spy)
+    coterie.cluster(TEXTS, embedder=None, beta=0.05, tie_duplicates=False)
+    n_docs = round(240 * share)
+    others = [beta for n, beta in seen[: levels.OTHER_RUNS] if n == n_docs]
+    assert others == [pytest.approx(0.05 * share)] * levels.OTHER_RUNS
 
 
 def test_stops_are_where_runs_agree_better_than_next_to_them() -> None:
@@ -232,7 +264,7 @@ def test_texts_outside_the_sample_get_the_trust_of_their_cluster(
 ) -> None:
     monkeypatch.setattr(levels, "SAMPLE", 60)
     found = coterie.cluster(TEXTS, embedder=None, beta=0.05, tie_duplicates=False)
-    sampled = np.isin(np.arange(240), levels._sample(240))
+    sampled = np.isin(np.arange(240), levels._sample(240, 60))
     assert sampled.sum() == 60
     for k in range(found.n_clusters):
         own = found.labels == k

@@ -22,11 +22,11 @@ from coterie.backends import SamplerOptions, get_backend, threads
 from coterie.counts import Counts, subset
 from coterie.fitting import Task
 from coterie.merging import MergeClusters, Tree
-from coterie.sample_start import is_large
+from coterie.sample_start import is_large, thinned
 from coterie.state import Assignment, dense, from_labels
 from coterie.urns import NO_CAP, Urn, changed
 
-SAMPLE = 8000  # texts that several runs are compared on
+SAMPLE, SAMPLE_LARGE = 8000, 25_000  # texts that several runs are compared on
 OTHER_RUNS, OTHER_SWEEPS = 2, 15
 REFINE, REFINE_SAMPLE = 6, 4  # sweeps after a cut: of all texts, of the sample
 REFINE_LARGE = 3  # of all texts of a large corpus
@@ -199,7 +199,8 @@ def find(
     Returns the run with the labels of that level.
     """
     main = _Cut(run.assignment, run.urn, merging.tree(task.counts, run.urn, run.assignment))
-    docs = _sample(task.counts.n_docs)
+    large = is_large(task.counts)
+    docs = _sample(task.counts.n_docs, SAMPLE_LARGE if large else SAMPLE)
     some = task._replace(counts=subset(task.counts, docs))
     runs = [_of_sample(task, some, main, docs), *_others(task, some, run, n_jobs)]
     finest = max(2, int(np.median([one.finest for one in runs])))
@@ -211,7 +212,7 @@ def find(
     labels = [_at_level(some, runs, n, run.key, n_jobs) for n in tried]
     agreed = [_agreement(of_runs) for of_runs in labels]
     said = [float(np.mean([_entropy(z) for z in of_runs])) for of_runs in labels]
-    best = choose(tried, agreed, said) if asked is None else 0
+    best = choose(tried, agreed, said, large) if asked is None else 0
     n = asked if asked is not None else (main.finest if tried[best] == finest else tried[best])
     levels = _levels(main, run, tried, agreed)
     if n < main.finest or asked is not None:
@@ -221,21 +222,30 @@ def find(
     return run, Found(levels, int(run.assignment.open_slots.size), trust, main.tree)
 
 
-def choose(tried: Sequence[int], agreed: Sequence[float], entropy: Sequence[float]) -> int:
+def choose(
+    tried: Sequence[int], agreed: Sequence[float], entropy: Sequence[float], large: bool = False
+) -> int:
     """The level that says most on which the runs agree.
 
     Its score is entropy x (agreement - ENOUGH) / (PERFECT - agreement). Of levels that are nearly as
     good, it is the finest. Where none reaches ENOUGH, the level is taken that they agree on best. Three or
     four groups must be agreed on nearly perfectly, and two are never enough: all texts fall into some
     broad parts that say little.
+
+    Of a large corpus, a sample has only some texts of each fine group, so runs of it agree less on these
+    than the texts would allow. There, where none reaches ENOUGH, it is the level with the highest
+    entropy x agreement.
     """
     n, agreement = np.array(tried), np.array(agreed)
     fits = (n >= FEW) | ((agreement >= SURE) & (n > 2)) | (n == n.max())
     score = np.array(entropy) * (agreement - ENOUGH) / (PERFECT - agreement)
+    nearly = NEARLY
     if not (score[fits] > 0.0).any():
         score = np.maximum(agreement, 0.0)
+        if large:
+            score, nearly = score * np.array(entropy), 1.0
     best = score[fits].max()
-    return int(np.flatnonzero(fits & (score >= NEARLY * best))[-1])
+    return int(np.flatnonzero(fits & (score >= nearly * best))[-1])
 
 
 def stops(levels: Sequence[Level]) -> list[int]:
@@ -248,11 +258,11 @@ def stops(levels: Sequence[Level]) -> list[int]:
     return found
 
 
-def _sample(n_docs: int) -> Ints:
+def _sample(n_docs: int, most: int) -> Ints:
     """Documents for the comparison, evenly spaced."""
-    if n_docs <= SAMPLE:
+    if n_docs <= most:
         return np.arange(n_docs)
-    return np.linspace(0, n_docs - 1, SAMPLE).astype(np.int64)
+    return np.linspace(0, n_docs - 1, most).astype(np.int64)
 
 
 def _of_sample(task: Task, some: Task, main: _Cut, docs: Ints) -> _Cut:
@@ -265,7 +275,13 @@ def _of_sample(task: Task, some: Task, main: _Cut, docs: Ints) -> _Cut:
 
 
 def _others(task: Task, some: Task, run: sampler.Run, n_jobs: int | None) -> list[_Cut]:
-    """Other runs of the sample, with what the main run learned."""
+    """Other runs of the sample, with what the main run learned.
+
+    The prior shrinks with the sample of a large corpus, as where that run began: 25,000 of a million texts
+    have few of each group, and with the whole prior these would be merged.
+    """
+    share = some.counts.n_docs / task.counts.n_docs if is_large(task.counts) else 1.0
+    start = thinned(run.urn, share)
 
     def one(number: int) -> _Cut:
         plan = sampler.Plan(
@@ -275,7 +291,7 @@ def _others(task: Task, some: Task, run: sampler.Run, n_jobs: int | None) -> lis
             task.plan.options._replace(sampler=_exact(task.plan.options), n_jobs=1),
             steps=[MergeClusters((10, OTHER_SWEEPS))],
         )
-        urn = run.urn
+        urn = start
         room = some.counts.n_docs + urn.seeds.weight.size
         if urn.sizes.cap < NO_CAP:
             urn = changed(urn, cap=min(urn.sizes.cap, room))
