@@ -305,15 +305,21 @@ def _kind(files: list[Path]) -> str:
 
 def _check_alike(files: list[Path]) -> None:
     """Refuse parquet files whose columns differ: their rows could not be written to one file."""
-    import polars as pl
-
-    first, *others = ((path, pl.read_parquet_schema(path)) for path in files)
+    first, *others = ((path, _schema(path)) for path in files)
     for path, schema in others:
         if schema != first[1]:
             raise InvalidInput(
                 f"{path.name} has other columns than {first[0].name}, or columns of other types. Files that"
                 " are read together need the same columns."
             )
+
+
+def _schema(path: Path) -> Any:
+    import polars as pl
+
+    with errors_as_sentences(path.name):  # a damaged file is one sentence, which names it
+        _parquet.row_groups(path)
+        return pl.read_parquet_schema(path)
 
 
 def _asked(text: Any, id: str | None) -> tuple[str, ...]:
