@@ -316,3 +316,35 @@ def test_row_groups_of_long_texts_have_few_rows(
             table.add(rows, {"cluster": np.arange(20)})
     assert 5 <= max(n for n, _ in row_groups(tmp_path / "out.parquet")) <= 12
     assert pl.read_parquet(tmp_path / "out.parquet")["text"].equals(frame["text"])
+
+
+@pytest.mark.parametrize("keep", [0, 40, -20])
+def test_a_damaged_file_is_named(tmp_path: Path, keep: int) -> None:
+    """Not the intact one before it."""
+    table = pl.DataFrame({"text": [f"word{i} other{i}" for i in range(2000)]})
+    for name in ("a.parquet", "b.parquet"):
+        table.write_parquet(tmp_path / name)
+    whole = (tmp_path / "b.parquet").read_bytes()
+    (tmp_path / "b.parquet").write_bytes(whole[:keep])
+    with pytest.raises(InvalidInput, match=r"^b\.parquet is not a readable parquet file") as error:
+        Batches(str(tmp_path / "*.parquet"), "text")
+    assert "a.parquet" not in str(error.value)
+
+
+def test_a_damaged_schema_is_that_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the footer has row groups, and polars refuses the rest."""
+    table = pl.DataFrame({"text": ["one word", "two words"]})
+    for name in ("a.parquet", "b.parquet"):
+        table.write_parquet(tmp_path / name)
+    read = pl.read_parquet_schema
+
+    def refused(path: Path) -> Any:
+        if path.name == "b.parquet":
+            raise pl.exceptions.ComputeError("out of specification")
+        return read(path)
+
+    monkeypatch.setattr(pl, "read_parquet_schema", refused)
+    with pytest.raises(InvalidInput, match=r"^b\.parquet cannot be read as a table"):
+        Batches(str(tmp_path / "*.parquet"), "text")

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,18 @@ SPARE = 4  # clusters more than asked for: joining some is better than having ha
 MERGING = 3  # tries in which clusters are merged while the joint rises; then they are left apart
 AT = "groups.at(n)"  # how to get another number in Python
 
+_keeps_part = ContextVar("_keeps_part", default=True)  # whether an interrupted run is a result
+
+
+@contextmanager
+def all_or_nothing() -> Iterator[None]:
+    """Within it, `cluster()` ends with KeyboardInterrupt when it is interrupted: nothing is kept."""
+    before = _keeps_part.set(False)
+    try:
+        yield
+    finally:
+        _keeps_part.reset(before)
+
 
 class Choice:
     """Called with the finished run; returns the one whose clusters are kept."""
@@ -43,15 +57,19 @@ class Choice:
 
     def __call__(self, run: sampler.Run, task: Task) -> sampler.Run:
         """Cut the run at the number asked for, or at the level that several runs agree on."""
+        _check_kept(run)
         goes_on = run.stop.kind in ("sweeps", "settled") and _has_time(run, task)
         if self.asked is not None:
             run, task = self._enough(run, task, TRIES if goes_on else 0)
+            goes_on = goes_on and run.stop.kind != "interrupted"
         self.finest = run
         if self.compare and goes_on and run.assignment.open_slots.size > 1:
             self.on_levels()
             try:
                 return self._compared(run, task)
             except KeyboardInterrupt:
+                if not _keeps_part.get():
+                    raise
                 self.notes.append("Interrupted while runs were compared: the first one is kept.")
         if self.asked is None:
             return run
@@ -126,6 +144,9 @@ class Choice:
                 plan=task.plan._replace(checkpoint=None, callbacks=(), steps=steps),
             )
             run = sampler.run(task.counts, task.urn, task.plan, get_backend(task.backend))
+            _check_kept(run)
+            if run.stop.kind == "interrupted":
+                break
         n = int(run.assignment.open_slots.size)
         if n < self.asked:
             urn, now = levels.divided(task, run.urn, run.assignment, self.asked, run.key)
@@ -136,6 +157,11 @@ class Choice:
                 + " asks, the largest ones were divided."
             )
         return run, task
+
+
+def _check_kept(run: sampler.Run) -> None:
+    if run.stop.kind == "interrupted" and not _keeps_part.get():
+        raise KeyboardInterrupt
 
 
 def _has_time(run: sampler.Run, task: Task) -> bool:

@@ -15,6 +15,7 @@ invalid         data or a parameter cannot be used (any other InvalidInput)
 no_such_column  the table has no column with that name
 no_such_sheet   the workbook has no sheet with that name
 which_column    several columns may contain the texts
+no_texts        no column holds texts in the rows that were looked at
 no_words        no words are left to cluster
 no_times        a column holds no dates or times
 unknown_parameter  a function has no such argument

@@ -46,6 +46,7 @@ from coterie.text import frequencies, readers
 from coterie.text.batch_files import WRITTEN, TableFile, check_not_input
 from coterie.text.batches import Batches, files_of
 from coterie.text.frequencies import Frequencies
+from coterie.text.prune import check_any_text
 from coterie.text.tokenize import Tokenizer
 from coterie.text.vectorize import Vectorizer
 
@@ -248,9 +249,8 @@ def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Text
     """Read all texts once: words to disk, their frequencies counted, a sample of rows kept."""
     seen, ready, notes, n_missing = Frequencies(), None, list(batches.notes), 0
     for rows in batches.read(slim=True):
-        if ready is None:
-            ready, more = words.ready(rows.texts)
-            notes += more
+        if ready is None or n_missing == sample.seen:  # blank rows say nothing about the language
+            ready, about = words.ready(rows.texts)
         found = frequencies.split(ready, rows.texts)
         seen.add(found.words, found.df, found.n_texts)
         store.keep_split(found)
@@ -260,6 +260,8 @@ def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Text
         if store.n_split % TRIM == 0:
             _system.release_memory()
     assert ready is not None  # there is a first batch
+    check_any_text(sample.seen, n_missing)
+    notes += about
     vocabulary, more = seen.vocabulary(words.min_df, words.max_df)
     if n_missing:
         notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")

@@ -49,6 +49,7 @@ def of_all(
         agreement=fit.agreement,
         seconds=seconds,
         stop=fit.stop or groups.stop,
+        reason=_reason(groups, fit.stop),
         settings=[
             *groups.settings,
             Setting("sample", f"{len(groups.rows)}", "rows that the clusters were found in"),
@@ -56,6 +57,13 @@ def of_all(
     )
     names = naming.names_of(replace(made, labels=_few_of_each(made.labels, made.corpus)))
     return replace(made, given_names=list(names))
+
+
+def _reason(groups: Clustering, stop: Stop | None) -> str:
+    """Why the sweeps ended: those over the sample, unless those over all texts ended early."""
+    if stop is None or stop.kind == "sweeps":
+        return groups.reason
+    return f"{stop.words} over all texts; over the sample before that: {groups.reason}"
 
 
 def _without_at(note: str) -> str:

@@ -10,6 +10,7 @@ from coterie import _allowed, _rng, _system
 from coterie._allowed import whole
 from coterie._sentence import example
 from coterie.backends import threads
+from coterie.choosing import all_or_nothing
 from coterie.clustering import Clustering
 from coterie.errors import InvalidInput
 from coterie.grouping import ALLOWED, cluster
@@ -77,15 +78,16 @@ class Asked(NamedTuple):
         )
 
     def cluster(self, rows: Any, vectorizer: Vectorizer) -> Clustering:
-        """Cluster the sample."""
+        """Cluster the sample; if that is interrupted, no text has a cluster yet, and all of it ends."""
         self.enter("sample")
-        return cluster(
-            rows,
-            tokenizer=vectorizer,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            **self.settings,
-        )
+        with all_or_nothing():
+            return cluster(
+                rows,
+                tokenizer=vectorizer,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+                **self.settings,
+            )
 
 
 def asked(given: dict[str, Any]) -> Asked:

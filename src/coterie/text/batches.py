@@ -18,6 +18,7 @@ from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, _seve
 from coterie.text._columns import column_names
 from coterie.text._encodings import decode, name_of
 from coterie.text._files import errors_as_sentences
+from coterie.text._guessing import no_texts
 from coterie.text.readers import Rows
 
 ROWS = 50_000  # in a batch, at most
@@ -62,12 +63,9 @@ class Batches:
         self.dialect: _dialect.Dialect | None = None
         self.notes: list[str] = []
         self.text, self.id = text, id
-        first = next(self.read(), None)
-        if first is None:
-            raise InvalidInput("The files hold no rows, so there is nothing to cluster.")
+        first = self._first_with_texts()
         self.notes += first.notes
         self.text, self.id = first.column, first.id_column
-        self.columns = [str(name) for name in column_names(first.frame)]
 
     @property
     def needed(self) -> list[str]:
@@ -76,16 +74,38 @@ class Batches:
 
     def read(self, slim: bool = False) -> Iterator[Rows]:
         """Read all rows, from the first; `slim`: texts and ids only, where that is faster."""
+        for one, cells, path in self._all_parts(slim):
+            with errors_as_sentences(path.name):
+                rows = readers.from_piece(one, self.text, self.id, cells)
+            rows.dialect = self.dialect
+            yield rows
+            del rows, one, cells  # before more is read: a batch may be large
+
+    def _first_with_texts(self) -> Rows:
+        """The first batch that says which column holds the texts; those without any are passed over."""
+        n_rows, blank = 0, None
+        for one, cells, path in self._all_parts():
+            n_rows += one.height
+            try:
+                with errors_as_sentences(path.name):
+                    return readers.from_piece(one, self.text, self.id, cells)
+            except InvalidInput as error:
+                if error.kind != "no_texts":
+                    raise
+                blank = one
+            finally:
+                self.columns = self.columns or [str(name) for name in column_names(one)]
+        if blank is None:
+            raise InvalidInput("The files hold no rows, so there is nothing to cluster.")
+        raise no_texts(blank, n_rows)
+
+    def _all_parts(self, slim: bool = False) -> Iterator[tuple[Any, Any, Path]]:
         for path in self.files:
             with errors_as_sentences(path.name):
                 for frame, source in self._frames(path, slim):
                     for one, cells in self._parts(frame, source):
-                        rows = readers.from_piece(
-                            self._fitting(one, path), self.text, self.id, cells
-                        )
-                        rows.dialect = self.dialect
-                        yield rows
-                        del rows, one, cells  # before more is read: a batch may be large
+                        yield self._fitting(one, path), cells, path
+                        del one, cells
                     del frame, source
 
     def pieces(self, n_rows: int) -> list[Piece]:
@@ -156,6 +176,8 @@ class Batches:
                 )
             cells.frame.columns = _csv.unique_names(self.names)
             cells.header = self.names
+        if self.text is None:  # numbers are no texts, while these are looked for
+            return _csv.with_types(cells.frame), cells
         return cells.frame, cells  # as written: a column of numbers may be texts elsewhere
 
     def _parquet(self, path: Path, slim: bool) -> Iterator[tuple[Any, None]]:
@@ -305,15 +327,21 @@ def _kind(files: list[Path]) -> str:
 
 def _check_alike(files: list[Path]) -> None:
     """Refuse parquet files whose columns differ: their rows could not be written to one file."""
-    import polars as pl
-
-    first, *others = ((path, pl.read_parquet_schema(path)) for path in files)
+    first, *others = ((path, _schema(path)) for path in files)
     for path, schema in others:
         if schema != first[1]:
             raise InvalidInput(
                 f"{path.name} has other columns than {first[0].name}, or columns of other types. Files that"
                 " are read together need the same columns."
             )
+
+
+def _schema(path: Path) -> Any:
+    import polars as pl
+
+    with errors_as_sentences(path.name):  # a damaged file is one sentence, which names it
+        _parquet.row_groups(path)
+        return pl.read_parquet_schema(path)
 
 
 def _asked(text: Any, id: str | None) -> tuple[str, ...]:

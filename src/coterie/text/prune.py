@@ -94,6 +94,17 @@ def kept(
     return stays, report
 
 
+def check_any_text(n_texts: int, n_missing: int) -> None:
+    """Refuse texts that are all missing or blank: no other settings would find words in them."""
+    if n_missing == n_texts:
+        raise InvalidInput(
+            f"All {counted(n_texts, 'text')} are missing or blank, so there is nothing to cluster."
+            if n_texts > 1
+            else "The only text is missing or blank, so there is nothing to cluster.",
+            kind="no_words",
+        )
+
+
 def default_min_df(n_docs: int) -> int:
     """1 for up to 10,000 documents, then 2, and 3 from one million documents.
 
@@ -145,9 +156,9 @@ def _nothing_left(
 ) -> str:
     if report.n_before == 0:
         return (
-            "No text contains a word that the tokenizer keeps: the texts are empty, or consist of"
-            " numbers, links, stop words or words shorter than min_chars. Use less strict tokenizer"
-            " settings."
+            "No text contains a word that the tokenizer keeps: the texts are missing or blank, or consist"
+            " of numbers, links, stop words or words shorter than min_chars. If they have words, use less"
+            " strict tokenizer settings."
         )
     if rare.all():
         return (

@@ -11,7 +11,6 @@ import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, BinaryIO
 
 from coterie._sentence import example
@@ -20,13 +19,11 @@ from coterie.text import _doubts, _files, _json, _parquet, _several
 from coterie.text._columns import chosen, column, column_names, is_missing, joined, need, texts_of
 from coterie.text._csv import Cells
 from coterie.text._dialect import Dialect
-from coterie.text._header import usual_kind
+from coterie.text._guessing import guess
 from coterie.text._lazy import Column
-from coterie.text._names import IDS, rank
+from coterie.text._names import IDS
 
 Source = Cells | _json.Objects | _json.OnDisk | None
-
-_HEAD = 2_000  # rows used to guess the text column
 
 
 @dataclass
@@ -258,7 +255,7 @@ def _from_frame(
     if len(wrapped) == 0:
         raise InvalidInput("The table has no rows, so there is nothing to cluster.")
     if text is None:
-        text, note = _guess(frame, wrapped)
+        text, note = guess(frame, wrapped)
         notes.append(note)
     else:
         text = chosen(text, names)
@@ -309,68 +306,3 @@ def _once(names: Sequence[Any]) -> None:
         if name in seen:
             raise InvalidInput(f"The table has two columns named {name!r}. Rename one of them.")
         seen.add(name)
-
-
-# ---------------------------------------------------------------- which column?
-def _guess(native: Any, frame: Any) -> tuple[Any, str]:
-    """Return (the text column, a sentence that explains the choice)."""
-    samples = {}
-    for name in frame.columns:
-        series = column(native, name)
-        if series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype.is_nested():
-            continue  # not texts, and perhaps dates outside of Python's range
-        head = series.head(_HEAD).to_list()
-        values = [v for v in head if isinstance(v, str) and v and not v.isspace()]
-        if values:
-            samples[name] = values
-    if not samples:
-        raise InvalidInput(
-            "No column holds texts. The columns are"
-            f" {', '.join(f'{n!r} ({column(native, n).dtype})' for n in islice(frame.columns, 30))}."
-        )
-    if len(samples) == 1:
-        (name,) = samples
-        return name, f"Using the texts in column {name!r}, the only one with texts."
-    wordy = {name: samples[name] for name in samples if usual_kind(samples[name][:200]) == "text"}
-    samples = wordy or samples  # neither dates nor codes
-    if len(samples) == 1:
-        (name,) = samples
-        return name, f"Using the texts in column {name!r}, the only one with words."
-    for level in (0, 1):
-        named = [name for name in samples if rank(str(name)) == level]
-        filled = [name for name in named if len(samples[name]) >= 0.3 * min(len(frame), _HEAD)]
-        if len(filled) == 1 and not _much_longer_exists(filled[0], samples):
-            return filled[0], f"Using the texts in column {filled[0]!r}, chosen by its name."
-        if len(filled) > 1:
-            samples = {name: samples[name] for name in filled}
-            break
-    by_length = sorted(samples, key=lambda name: -_mean_length(samples[name]))
-    first, second = by_length[:2]
-    values = samples[first]
-    words = sum(map(str.count, values, [" "] * len(values))) / len(values) + 1
-    varied = len(set(values)) > 0.3 * len(values)
-    if _mean_length(values) > 3 * _mean_length(samples[second]) and words >= 3 and varied:
-        return first, (f"Using the texts in column {first!r}, which has by far the longest ones.")
-    shown = "; ".join(f"{n!r} ({_sample(samples[n][0])})" for n in by_length[:10])
-    raise InvalidInput(
-        "Several columns may hold the texts. Choose one with " + example("text") + f": {shown}.",
-        kind="which_column",
-    )
-
-
-def _much_longer_exists(name: Any, samples: Mapping[Any, list[str]]) -> bool:
-    """Whether another column has so much longer texts that the name may be misleading."""
-    length = _mean_length(samples[name])
-    return any(
-        _mean_length(values) > 10 * length and " " in values[0] and len(set(values)) > 1
-        for other, values in samples.items()
-        if other != name
-    )
-
-
-def _mean_length(values: Sequence[str]) -> float:
-    return sum(map(len, values)) / len(values)
-
-
-def _sample(value: str) -> str:
-    return repr(value if len(value) <= 40 else value[:37] + "...")

@@ -16,7 +16,7 @@ from coterie._sentence import in_python
 from coterie.counts import Corpus
 from coterie.errors import InvalidInput
 from coterie.text import languages, stopping
-from coterie.text.prune import prune
+from coterie.text.prune import check_any_text, prune
 from coterie.text.tokenize import Tokenizer
 
 OWNER = "cluster"
@@ -66,6 +66,7 @@ class Vectorizer:
             ptr, ids, words = ready.count(texts)
         notes += about_stop_words(ready, texts, tokenizer is None and stopped == "auto")
         if not words:
+            check_any_text(len(texts), sum(not text or text.isspace() for text in texts))
             raise InvalidInput(
                 "No text contains a word that the tokenizer keeps"
                 + in_python(f" (min_chars={ready.min_chars})")

@@ -1,0 +1,115 @@
+"""Files and tables that begin with rows without texts or hold nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from coterie import cluster, cluster_large
+from coterie.errors import InvalidInput
+from coterie.text import _pieces, batches, readers
+from coterie.text.batches import Batches
+from coterie.text.tokenize import Tokenizer
+
+
+def put_blank(folder: Path, kind: str, n_blank: int, files: int) -> Any:
+    """Rows with numbers and blank texts, and then some with texts; perhaps in a file of their own."""
+    rows = [(i, "" if i < n_blank else f"bread of oven {i}") for i in range(n_blank + 40)]
+    parts = [rows] if files == 1 else [rows[:n_blank], rows[n_blank:]]
+    for number, part in enumerate(parts):
+        table = pl.DataFrame(part, schema=["number", "text"], orient="row")
+        table = table.with_columns(pl.col("text").replace({"": None}))
+        path = folder / f"part-{number}.{kind}"
+        if kind == "parquet":
+            table.write_parquet(path, row_group_size=10)
+        elif kind == "jsonl":
+            table.write_ndjson(path)
+        else:
+            table.write_csv(path)
+    return str(folder / f"*.{kind}")
+
+
+@pytest.mark.parametrize("files", [1, 2])
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_texts_are_found_behind_blank_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, files: int
+) -> None:
+    monkeypatch.setattr(batches, "ROWS", 10)
+    monkeypatch.setattr(_pieces, "PIECE", 200)
+    read = Batches(put_blank(tmp_path, kind, 60, files))
+    assert read.text == "text"
+    assert read.notes == ["Using the texts in column 'text', the only one with texts."]
+    texts = [text for rows in read.read() for text in rows.texts]
+    assert texts == [""] * 60 + [f"bread of oven {i}" for i in range(60, 100)]
+    assert readers.read(put_blank(tmp_path, kind, 2100, files)).column == "text"
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_only_blank_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Nothing is found, and the message says where was looked, and for what."""
+    monkeypatch.setattr(batches, "ROWS", 10)
+    monkeypatch.setattr(_pieces, "PIECE", 200)
+    table = pl.DataFrame({"number": range(60), "text": [None, "  "] * 30})
+    path = tmp_path / f"x.{kind}"
+    write = {"csv": table.write_csv, "jsonl": table.write_ndjson, "parquet": table.write_parquet}
+    write[kind](path)
+    says = r"in the 60 rows .* 'text' is missing or blank there\. .*choose .* text='\.\.\.'"
+    with pytest.raises(InvalidInput, match=says) as error:
+        Batches(path)
+    assert error.value.kind == "no_texts"
+    assert "number" not in str(error.value)
+    out = tmp_path / f"out.{kind}"
+    with pytest.raises(InvalidInput, match="All 60 texts are missing or blank") as error:
+        cluster_large(path, out, text="text", embedder=None)
+    assert error.value.kind == "no_words"
+
+
+def test_blank_rows_do_not_decide_the_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "ROWS", 10)
+    german = ["Das Brot ist nicht im Ofen", "Der Ofen und das Brot sind aus", "Wir haben ein Auto"]
+    texts = [None] * 40 + german * 10
+    pl.DataFrame({"text": texts}).write_parquet(tmp_path / "x.parquet", row_group_size=10)
+    how: dict[str, Any] = dict(embedder=None, levels=False, max_clusters=4, n_sweeps=3)
+    groups = cluster_large(tmp_path / "x.parquet", tmp_path / "out.parquet", **how)
+    assert "German" in " ".join(groups.notes)
+    assert "das" not in groups.vectorizer.words
+
+
+@pytest.mark.parametrize("embedder", ["auto", None])
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ([None, "", " \n"], "All 3 texts are missing or blank, so there is nothing to cluster."),
+        ([""], "The only text is missing or blank, so there is nothing to cluster."),
+    ],
+)
+def test_texts_that_are_all_missing(texts: list[Any], says: str, embedder: str | None) -> None:
+    """No setting of the tokenizer would help."""
+    with pytest.raises(InvalidInput) as error:
+        cluster(texts, embedder=embedder)
+    assert str(error.value) == says
+    assert error.value.kind == "no_words"
+
+
+def test_texts_without_words_are_not_missing(tmp_path: Path) -> None:
+    strict = Tokenizer(min_chars=9)
+    texts = ["red tea", "green tea", ""]
+    with pytest.raises(InvalidInput, match="that the tokenizer keeps") as error:
+        cluster(texts, tokenizer=strict, embedder=None)
+    assert error.value.kind == "no_words"
+    (tmp_path / "x.csv").write_text("\n".join(["text", "red tea", "green tea"]))
+    with pytest.raises(InvalidInput, match="use less strict tokenizer settings"):
+        cluster_large(tmp_path / "x.csv", tmp_path / "y.csv", tokenizer=strict, embedder=None)
+
+
+def test_a_column_of_codes_before_the_texts() -> None:
+    """Codes are clustered only where no row has words."""
+    codes = [f"T-{i:05d}" for i in range(3000)]
+    table = pl.DataFrame({"code": codes, "said": [None] * 2500 + ["red tea, hot and sweet"] * 500})
+    assert readers.read(table).column == "said"
+    assert readers.read(table[:2400]).column == "code"
