@@ -30,6 +30,10 @@ Source = Cells | _json.Objects | _json.OnDisk | None
 _HEAD = 2_000  # rows used to guess the text column
 
 
+class NoTextColumn(InvalidInput):
+    """None of the columns holds texts."""
+
+
 @dataclass
 class Rows:
     """The user's rows: the texts to cluster, and the table they came from."""
@@ -326,7 +330,7 @@ def _guess(native: Any, frame: Any) -> tuple[Any, str]:
         if values:
             samples[name] = values
     if not samples:
-        raise InvalidInput(
+        raise NoTextColumn(
             "No column holds texts. The columns are"
             f" {', '.join(f'{n!r} ({column(native, n).dtype})' for n in islice(frame.columns, 30))}."
         )
