@@ -15,6 +15,7 @@ from tiny import random_corpus, seeded
 
 from coterie import GSDMM, _rng, sampler, urns
 from coterie.backends import SamplerOptions, get_backend
+from coterie.distributed import calls
 from coterie.distributed.merge import Delta
 from coterie.distributed.placing import placed
 from coterie.errors import InvalidInput, Unsupported
@@ -63,9 +64,7 @@ def test_no_task_outlives_its_sweep(
     dask_client: Any, monkeypatch: pytest.MonkeyPatch, poll: float
 ) -> None:
     """However often we look up while waiting, and without the garbage collector's help."""
-    from coterie.distributed import dask_backend
-
-    monkeypatch.setattr(dask_backend, "POLL", poll)
+    monkeypatch.setattr(calls, "POLL", poll)
     gc.collect()
     gc.disable()
     try:
@@ -87,7 +86,7 @@ def test_a_lost_shard_is_sent_again(dask_client: Any, monkeypatch: pytest.Monkey
     from coterie.distributed import dask_backend
 
     lost: list[int] = []
-    finished = dask_backend._finished
+    finished = dask_backend.finished
 
     def losing(client: Any, asked: list[Any], should_stop: Any) -> bool:
         if not lost:
@@ -95,7 +94,7 @@ def test_a_lost_shard_is_sent_again(dask_client: Any, monkeypatch: pytest.Monkey
             client.cancel(asked, force=True)
         return finished(client, asked, should_stop)
 
-    monkeypatch.setattr(dask_backend, "_finished", losing)
+    monkeypatch.setattr(dask_backend, "finished", losing)
     there = run("dask", *URNS["finite"])
     assert lost
     here = run("sharded", *URNS["finite"])
@@ -203,7 +202,7 @@ def test_dask_knows_how_large_a_shard_is() -> None:
     """Else it sends shards to whichever worker is free."""
     from dask.sizeof import sizeof
 
-    from coterie.distributed.dask_backend import Parcel
+    from coterie.distributed.calls import Parcel
     from coterie.distributed.kept import KeptShard
 
     assert sizeof(Parcel(KeptShard(COUNTS))) > 8 * COUNTS.word.size
@@ -213,9 +212,7 @@ def test_dask_knows_how_large_a_shard_is() -> None:
 def test_little_memory_is_said_before_starting(
     dask_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from coterie.distributed import dask_backend
-
-    monkeypatch.setattr(dask_backend, "COPIES", 1e12)
+    monkeypatch.setattr(calls, "COPIES", 1e12)
     with pytest.raises(InvalidInput, match="Give the workers more memory"):
         run("dask", *URNS["finite"])
 

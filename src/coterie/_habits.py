@@ -60,20 +60,21 @@ def pointing(function: Function) -> Function:
     def wrapper(*args: Any, **given: Any) -> Any:
         for name in given:
             if name not in allowed:
-                raise UnknownParameter(
-                    f"{function.__name__}() has no parameter {name!r}.{_in_python(name, allowed)}"
-                )
+                hint = _in_python(name, allowed, function.__name__)
+                raise UnknownParameter(f"{function.__name__}() has no parameter {name!r}.{hint}")
         return function(*args, **given)
 
     return wrapper  # type: ignore[return-value]
 
 
-def _in_python(name: str, allowed: list[str]) -> str:
+def _in_python(name: str, allowed: list[str], function: str) -> str:
     to = POINTERS.get(name)
     if to is not None:
         return f" Use {to}."
     close = difflib.get_close_matches(name, allowed, 1, 0.7)
-    return f" Did you mean {close[0]!r}?" if close else " help(coterie.cluster) lists all of them."
+    return (
+        f" Did you mean {close[0]!r}?" if close else f" help(coterie.{function}) lists all of them."
+    )
 
 
 def on_the_command_line(option: str) -> str:

@@ -164,6 +164,25 @@ def noted_interrupts(
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """Threads that start meanwhile never get Ctrl-C, nor do the processes that they start, then or later.
+
+    A terminal sends it to all processes of a command. What comes meanwhile reaches this thread afterwards.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # else the thread that starts it later would hear again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def release_memory() -> None:
     """Give freed memory back to the system: the C library of most Linux systems keeps it."""
     if PLATFORM == "linux":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+from coterie import _system
 from coterie._optional import require
 from coterie.backends import threads
 from coterie.errors import InvalidInput
@@ -21,14 +23,20 @@ def connected(address: str) -> Iterator[Any]:
     distributed = require("distributed", "dask", "--dask")
     if address == LOCAL:
         from dask import config
+        from distributed import gc
 
         workers = dict(n_workers=threads(-1), threads_per_worker=1, processes=PROCESSES)
-        with (
-            config.set({"distributed.worker.profile.enabled": False}),  # looks 100 times a second
-            distributed.LocalCluster(**workers, dashboard_address=":0") as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield client
+        with config.set({"distributed.worker.profile.enabled": False}):  # looks 100 times a second
+            with _system.deaf_to_interrupts():  # workers go on until the client says otherwise
+                cluster = distributed.LocalCluster(**workers, dashboard_address=":0")
+            gc.disable_gc_diagnosis(force=True)  # Ctrl-C would be lost in its callback
+            with cluster, distributed.Client(cluster) as client:
+                try:
+                    yield client
+                except KeyboardInterrupt:
+                    with suppress(Exception):  # whatever state the cluster is in
+                        client.run(_hush)
+                    raise
         return
     try:
         client = distributed.Client(address, timeout=PATIENCE)
@@ -40,3 +48,9 @@ def connected(address: str) -> Iterator[Any]:
         ) from None
     with client:
         yield client
+
+
+def _hush() -> None:
+    """Let a worker that is to end not warn of the tasks that it was doing."""
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)

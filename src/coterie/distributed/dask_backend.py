@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
@@ -18,10 +17,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._memory import in_units
-from coterie._optional import require
 from coterie.backends.base import SamplerOptions
 from coterie.counts import Counts
+from coterie.distributed.calls import (
+    Parcel,
+    check_memory,
+    current_client,
+    finished,
+    guarded,
+    run_name,
+    submit,
+    unchanged,
+)
 from coterie.distributed.chain import Engine, Labels, tree
 from coterie.distributed.kept import Desk, KeptShard, Since, Whole, swept
 from coterie.distributed.layout import cut, shard_bounds
@@ -29,15 +36,11 @@ from coterie.distributed.local import ShardedBackend
 from coterie.distributed.merge import Delta, add, change_of, slim, wide
 from coterie.distributed.placing import placed
 from coterie.distributed.shard import Moves, Order
-from coterie.errors import ConnectionLost, InvalidInput, Unsupported
+from coterie.errors import ConnectionLost
 
 log = logging.getLogger("coterie")
-POLL = 0.5  # seconds between two looks at whether the user wants to stop
-PATIENCE = 60.0  # seconds to wait for a worker where there is none
 PAUSE = 1.0  # seconds after a loss: a nanny starts a worker again
 TRIES = 20  # of a sweep: each loses a worker, or what it held
-COPIES = 6.0  # memory that a task needs, in times of its shard
-RUNS = itertools.count()
 
 
 class Workers:
@@ -45,9 +48,9 @@ class Workers:
 
     def __init__(self, client: Any, counts: Counts, options: SamplerOptions) -> None:
         bounds = shard_bounds(counts, options.shards)
-        self.client, self.name = client, f"coterie-{next(RUNS)}"
+        self.client, self.name = client, run_name()
         self.parts = [cut(counts, first, end) for first, end in bounds]
-        _check_memory(client, max(map(_bytes, self.parts)))
+        check_memory(client, max(map(_bytes, self.parts)))
         self.opened: list[int] = []  # by each shard, in the last sweep
         self.where: list[str | None] = [None for _ in self.parts]  # the worker that has each shard
         self.told: Since | None = None  # what changed in it
@@ -58,12 +61,13 @@ class Workers:
     ) -> tuple[list[Moves], Delta] | None:
         """See `coterie.distributed.chain.Engine`."""
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         for attempt in range(TRIES):
             try:
-                done = self._try(labels, order, should_stop, attempt)
-            except (CancelledError, KilledWorker) as error:
-                _check_alive(self.client, error)
+                with guarded(self.client):
+                    done = self._try(labels, order, should_stop, attempt)
+            except (CancelledError, KilledWorker, CommClosedError):
                 log.warning("A Dask worker was lost in sweep %s; it is repeated.", order.sweep)
                 self._lose()
                 time.sleep(PAUSE)
@@ -166,7 +170,7 @@ class Workers:
             lambda one, other: self._submit(f"{name}-add-{next(step)}", _add, one, other),
         )
         asked = [*moves, total]
-        if not _finished(self.client, asked, should_stop):
+        if not finished(self.client, asked, should_stop):
             self.client.cancel([*done, *asked])
             return None
         *found, delta = (parcel.content for parcel in self.client.gather(asked))
@@ -174,75 +178,6 @@ class Workers:
 
     def _submit(self, key: str, function: Callable[..., Any], *arguments: Any) -> Any:
         return submit(self.client, key, function, *arguments)
-
-
-def submit(
-    client: Any, key: str, function: Callable[..., Any], *arguments: Any, at: str | None = None
-) -> Any:
-    """A task with all that it needs, so that it can be repeated anywhere; `at` is only a wish."""
-    from dask import config
-
-    wish = {} if at is None else {"workers": [at], "allow_other_workers": True}
-    with config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-        return client.submit(function, *arguments, key=key, pure=False, **wish)
-
-
-def gathered(client: Any, futures: list[Any], should_stop: Callable[[], bool] | None = None) -> Any:
-    """The contents of parcels; None if the user wants to stop. Errors if the cluster is lost."""
-    from distributed import KilledWorker
-
-    try:
-        if not _finished(client, futures, should_stop):
-            client.cancel(futures)
-            return None
-        return [parcel.content for parcel in client.gather(futures)]
-    except (CancelledError, KilledWorker) as error:
-        _check_alive(client, error)
-        raise ConnectionLost(
-            "Workers of the Dask cluster were lost several times in the same task. Look at the logs of the"
-            " workers; they may need more memory."
-        ) from error
-
-
-def _finished(client: Any, asked: list[Any], should_stop: Callable[[], bool] | None) -> bool:
-    """Wait for results; False if the user wants to stop. An error if there is nobody to wait for.
-
-    `distributed.wait` with a timeout would raise an error whose traceback keeps these results on the
-    workers until the garbage collector comes by.
-    """
-    arrived, last_seen = threading.Semaphore(0), time.monotonic()
-    for future in asked:
-        future.add_done_callback(lambda _: arrived.release())
-    for _ in asked:
-        while not arrived.acquire(timeout=POLL):
-            if should_stop is not None and should_stop():
-                return False
-            now = time.monotonic()
-            if client.nthreads():
-                last_seen = now
-            elif now - last_seen > PATIENCE:
-                raise ConnectionLost(
-                    f"The Dask cluster had no worker for {PATIENCE:g} seconds. Start some, and fit again;"
-                    " with the same checkpoint the run goes on where it was."
-                )
-    return True
-
-
-class Parcel:
-    """Something that Dask carries as it is, without looking into it."""
-
-    def __init__(self, content: Any) -> None:
-        self.content = content
-
-    def __sizeof__(self) -> int:
-        from dask.sizeof import sizeof
-
-        return int(sizeof(self.content))  # what moving it would cost
-
-
-def unchanged(parcel: Parcel) -> Parcel:
-    """A task that only holds something."""
-    return parcel
 
 
 def _sweep(
@@ -272,33 +207,6 @@ def _bytes(part: Counts) -> int:
     return sum(array.nbytes for array in arrays)
 
 
-def _check_memory(client: Any, shard_bytes: int) -> None:
-    """Refuse workers that cannot hold a shard and what sampling it takes."""
-    needs = COPIES * shard_bytes
-    limits = client.run_on_scheduler(_memory_limits)
-    small = [limit for limit in limits if 0 < limit < needs]
-    if small:
-        raise InvalidInput(
-            f"A Dask worker has {in_units(min(small))} of memory, but a shard of these documents needs"
-            f" about {in_units(needs)}. Give the workers more memory."
-        )
-
-
-def _memory_limits(dask_scheduler: Any) -> list[int]:
-    return [worker.memory_limit for worker in dask_scheduler.workers.values()]
-
-
-def _check_alive(client: Any, error: Exception) -> None:
-    """Raise an error that says so if it is the scheduler that was lost."""
-    try:
-        client.sync(client.scheduler.identity, callback_timeout=10)
-    except Exception:
-        raise ConnectionLost(
-            "The connection to the Dask scheduler was lost. Start a scheduler, connect to it, and fit"
-            " again; with the same checkpoint the run goes on where it was."
-        ) from error
-
-
 class DaskBackend(ShardedBackend):
     """Shards on the workers of the current client."""
 
@@ -307,18 +215,6 @@ class DaskBackend(ShardedBackend):
     def engine(self, counts: Counts, options: SamplerOptions) -> Engine:
         """What sweeps the shards."""
         return Workers(current_client(), counts, options)
-
-
-def current_client() -> Any:
-    """The Dask client that the user has opened."""
-    distributed = require("distributed", "dask", "backend='dask'")
-    try:
-        return distributed.default_client()
-    except ValueError:
-        raise Unsupported(
-            "backend='dask' needs a Dask client. Create one first, as in"
-            " `client = dask.distributed.Client()`, or use backend='sharded'."
-        ) from None
 
 
 BACKEND = DaskBackend()

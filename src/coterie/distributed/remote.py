@@ -9,49 +9,35 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from coterie import sampler
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions, SweepStats
-from coterie.checkpoint import digest_of
-from coterie.counts import NO_VECTORS, Corpus, Counts
+from coterie.counts import Counts
+from coterie.distributed import per_shard
+from coterie.distributed.calls import Parcel, gathered, guarded, run_name, submit, unchanged
 from coterie.distributed.chain import ShardedChain, tree
-from coterie.distributed.dask_backend import Parcel, gathered, submit, unchanged
 from coterie.distributed.local import refusal
 from coterie.distributed.merge import (
     Delta,
     Taken,
     Tally,
-    add,
     change_of,
-    changed_clusters,
     grouped,
-    renumbered,
-    slim,
-    tally,
     twins,
     wide,
 )
+from coterie.distributed.per_shard import Size
 from coterie.distributed.placing import placed
-from coterie.distributed.shard import Order, sweep_shard
+from coterie.distributed.shard import Order
 from coterie.sample_start import uncounted
 from coterie.state import Assignment
 from coterie.urns import Urn, is_located
 
-RUNS = itertools.count()
 Labels = npt.NDArray[np.int32]
-
-
-class Size(NamedTuple):
-    """What the client knows of a shard."""
-
-    n_docs: int  # copies counted
-    n_entries: int
-    n_words: int
-    n_labels: int  # copies not counted
 
 
 class Tasks:
@@ -59,14 +45,15 @@ class Tasks:
 
     def __init__(self, client: Any, n_shards: int) -> None:
         self.client, self.n_shards = client, n_shards
-        self.name, self.step = f"coterie-{next(RUNS)}", itertools.count()
+        self.name, self.step = run_name(), itertools.count()
         self.places: list[str | None] = [None for _ in range(n_shards)]  # see `placing`
 
     def follow(self, parts: list[Any]) -> None:
         """From now on, do tasks where these futures are, one per shard."""
-        found = self.client.who_has(parts)
+        with guarded(self.client):
+            found, threads = self.client.who_has(parts), self.client.nthreads()
         where = [min(found.get(part.key) or (None,)) for part in parts]
-        self.places = placed(self.client.nthreads(), where)
+        self.places = placed(threads, where)
 
     def each(self, what: str, function: Callable[..., Any], *lists: Any) -> list[Any]:
         """A task per shard; a list holds one thing per shard, anything else goes to all."""
@@ -82,14 +69,20 @@ class Tasks:
         name = f"{self.name}-{next(self.step)}-told"
         return submit(self.client, name, unchanged, Parcel(what), at=at)
 
-    def total(self, parts: list[Any], join: Callable[[Any, Any], Any]) -> Any:
-        """The sum of parts, added up on the workers."""
+    def total(
+        self,
+        parts: list[Any],
+        join: Callable[[Any, Any], Any],
+        should_stop: Callable[[], bool] | None = None,
+    ) -> Any:
+        """The sum of parts, added up on the workers; None if the user wants to stop."""
         name = f"{self.name}-{next(self.step)}-join"
         steps = itertools.count()
         whole = tree(
             parts, lambda one, other: submit(self.client, f"{name}-{next(steps)}", join, one, other)
         )
-        return gathered(self.client, [whole])[0]
+        found = gathered(self.client, [whole], should_stop)
+        return None if found is None else found[0]
 
 
 def lazy_frame(
@@ -110,7 +103,7 @@ class RemoteDocuments:
     def __init__(self, client: Any, docs: list[Any], n_words: int, n_dimensions: int) -> None:
         self.client, self.docs, self.tasks = client, docs, Tasks(client, len(docs))
         self.n_words, self.n_dimensions = n_words, n_dimensions
-        self.sizes: list[Size] = gathered(client, self.tasks.each("size", _size, docs))
+        self.sizes: list[Size] = gathered(client, self.tasks.each("size", per_shard.size, docs))
         self.labels: list[Any] = []  # futures of `Parcel(labels)`
         self.probability: list[Any] = []  # and of the probabilities of the best clusters
 
@@ -128,39 +121,47 @@ class RemoteDocuments:
     # ---------------------------------------------------------------- most probable clusters
     def place(self, model: Any, slots: Labels) -> None:
         """Put every document into the slot of its most probable cluster."""
-        found = self.tasks.each("best", _best, self.docs, self.tasks.told((model, slots)))
-        self.labels = self.tasks.each("labels", _first, found)
-        self.probability = self.tasks.each("probability", _second, found)
+        found = self.tasks.each("best", per_shard.best, self.docs, self.tasks.told((model, slots)))
+        self.labels = self.tasks.each("labels", per_shard.first, found)
+        self.probability = self.tasks.each("probability", per_shard.second, found)
 
     def counted(self, n: int, located: bool) -> Tally:
         """What all documents add up to, with their labels as they are."""
-        parts = self.tasks.each("tally", _tally, self.docs, self.labels, n, located)
-        found: Tally = self.tasks.total(parts, _join)
+        parts = self.tasks.each("tally", per_shard.tally, self.docs, self.labels, n, located)
+        found: Tally = self.tasks.total(parts, per_shard.join)
         return found
 
     def agreement(self, before: list[Any]) -> float:
         """The share of documents whose labels are what they were."""
-        same = gathered(self.client, self.tasks.each("same", _same, self.docs, self.labels, before))
+        same = gathered(
+            self.client, self.tasks.each("same", per_shard.same, self.docs, self.labels, before)
+        )
         return float(sum(same) / max(sum(size.n_docs for size in self.sizes), 1))
 
     def n_in(self, n: int) -> npt.NDArray[np.int64]:
         """How many documents have each of n labels."""
-        sizes = gathered(self.client, self.tasks.each("sizes", _sizes, self.docs, self.labels, n))
+        sizes = gathered(
+            self.client, self.tasks.each("sizes", per_shard.sizes, self.docs, self.labels, n)
+        )
         return np.asarray(sum(sizes))
 
     def keep(self, before: list[Any], clusters: npt.NDArray[np.int64]) -> None:
         """Give documents that were in these clusters their labels back."""
         told = self.tasks.told(clusters)
-        self.labels = self.tasks.each("keep", _kept, self.labels, before, told)
+        self.labels = self.tasks.each("keep", per_shard.kept, self.labels, before, told)
 
     def renumber(self, every: Labels) -> None:
         """Give all labels other numbers."""
-        self.labels = self.tasks.each("renumber", _renumber, self.labels, self.tasks.told(every))
+        self.labels = self.tasks.each(
+            "renumber", per_shard.renumber, self.labels, self.tasks.told(every)
+        )
 
     # ---------------------------------------------------------------- checkpoints
     def digest(self) -> str:
         """Of all documents, in the order of the shards."""
-        return " ".join(gathered(self.client, self.tasks.each("digest", _digest, self.docs)))
+        return " ".join(
+            gathered(self.client, self.tasks.each("digest", per_shard.digest, self.docs))
+        )
 
     def all_labels(self) -> dict[str, npt.NDArray[Any]]:
         """The labels of every shard, under its number."""
@@ -243,11 +244,14 @@ class RemoteChain(ShardedChain):
         tables = self._tables(key)
         numbers: Any = list(range(n_shards))
         lists = (documents.docs, documents.labels, tables, numbers, self.told, sweep)
-        done = tasks.each("sweep", _sweep, *lists)
-        moves = gathered(documents.client, tasks.each("moves", _third, done), should_stop)
+        done = tasks.each("sweep", per_shard.sweep, *lists)
+        moves = gathered(documents.client, tasks.each("moves", per_shard.third, done), should_stop)
         if moves is None:
             return None
-        small: Delta = tasks.total(tasks.each("delta", _second, done), _add)
+        deltas = tasks.each("delta", per_shard.second, done)
+        small: Delta | None = tasks.total(deltas, per_shard.add, should_stop)
+        if small is None:
+            return None
         delta = wide(small)
         opened = [n_opened for _, n_opened in moves]
         alone = sum(n_opened > 0 for n_opened in opened) < 2
@@ -257,9 +261,9 @@ class RemoteChain(ShardedChain):
         firsts: Any = [n + before for before in itertools.accumulate([0, *opened[:-1]])]
         for i, (at, table) in enumerate(self.tables.items()):
             name = f"{tasks.name}-sweep-{sweep}-table-{i}"
-            self.tables[at] = submit(tasks.client, name, _advanced, table, change, at=at)
+            self.tables[at] = submit(tasks.client, name, per_shard.advanced, table, change, at=at)
         tables = [self.tables[at] for at in tasks.places]
-        documents.labels = tasks.each("labels", _relabelled, done, tables, n, firsts)
+        documents.labels = tasks.each("labels", per_shard.relabelled, done, tables, n, firsts)
         return SweepStats(self.options.sampler, sum(moved for moved, _ in moves))
 
     def _tables(self, key: int) -> list[Any]:
@@ -315,86 +319,3 @@ class RemoteBackend:
     def score(self, *_: Any, **__: Any) -> None:
         """Documents are not here."""
         raise NotImplementedError
-
-
-# ---------------------------------------------------------------- tasks
-def _size(docs: Parcel) -> Parcel:
-    corpus: Corpus = docs.content[0]
-    counts = corpus.counts
-    words = int(counts.length @ counts.weight)
-    n_docs = int(counts.weight.sum())
-    return Parcel(Size(n_docs, counts.word.size, words, counts.n_docs))
-
-
-def _digest(docs: Parcel) -> Parcel:
-    return Parcel(digest_of(docs.content[0].counts._asdict()))
-
-
-def _best(docs: Parcel, told: Parcel) -> Parcel:
-    model, slots = told.content
-    best, probability = model.best(docs.content[0].counts)
-    return Parcel((slots[best], probability.astype(np.float32)))
-
-
-def _first(found: Parcel) -> Parcel:
-    return Parcel(found.content[0])
-
-
-def _second(found: Parcel) -> Parcel:
-    return Parcel(found.content[1])
-
-
-def _third(found: Parcel) -> Parcel:
-    return Parcel(found.content[2])
-
-
-def _tally(docs: Parcel, labels: Parcel, n: int, located: bool) -> Parcel:
-    counts = docs.content[0].counts
-    if not located:
-        counts = counts._replace(vectors=NO_VECTORS)
-    return Parcel(tally(counts, labels.content, n))
-
-
-def _join(one: Parcel, other: Parcel) -> Parcel:
-    return Parcel(one.content + other.content)
-
-
-def _add(one: Parcel, other: Parcel) -> Parcel:
-    return Parcel(slim(add(wide(one.content), wide(other.content))))
-
-
-def _same(docs: Parcel, labels: Parcel, before: Parcel) -> Parcel:
-    return Parcel(int(docs.content[0].counts.weight[labels.content == before.content].sum()))
-
-
-def _sizes(docs: Parcel, labels: Parcel, n: int) -> Parcel:
-    weight = docs.content[0].counts.weight
-    return Parcel(np.bincount(labels.content, weight, n).astype(np.int64))
-
-
-def _kept(labels: Parcel, before: Parcel, told: Parcel) -> Parcel:
-    return Parcel(np.where(np.isin(before.content, told.content), before.content, labels.content))
-
-
-def _sweep(
-    docs: Parcel, labels: Parcel, table: Parcel, shard: int, told: Parcel, sweep: int
-) -> Parcel:
-    """Returns (labels, where new clusters follow the known ones; what changed; moved and opened)."""
-    order: Order = told.content._replace(clusters=table.content.clusters, sweep=sweep)
-    moves, delta = sweep_shard(docs.content[0].counts, labels.content, shard, order)
-    after = labels.content.copy()
-    after[moves.documents] = moves.labels
-    return Parcel((after, slim(delta), (moves.moved, moves.n_opened)))
-
-
-def _advanced(table: Parcel, change: Parcel) -> Parcel:
-    """The clusters after a sweep, and what each is called now."""
-    return Parcel(changed_clusters(table.content.clusters, change.content))
-
-
-def _relabelled(done: Parcel, table: Parcel, n: int, first: int) -> Parcel:
-    return Parcel(renumbered(done.content[0], n, first, table.content.every))
-
-
-def _renumber(labels: Parcel, every: Parcel) -> Parcel:
-    return Parcel(every.content[labels.content])

@@ -15,20 +15,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _rng, counts
+from coterie import counts
 from coterie._disk import Claim, check_free
 from coterie._sentence import counted
 from coterie.clustering import Clustering, added_columns
 from coterie.counts import Corpus
-from coterie.distributed.dask_backend import Parcel, current_client, gathered
+from coterie.distributed.calls import (
+    Parcel,
+    check_memory,
+    current_client,
+    gathered,
+    guarded,
+)
 from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
 from coterie.errors import InvalidInput
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
+from coterie.large.sample import Drawn, draw
 from coterie.large.settings import Asked, Words
 from coterie.large.whole import spread
 from coterie.locating import INSTALLED
-from coterie.sample_start import START_SWEEP
 from coterie.text import frequencies, readers, writing
 from coterie.text.batches import Batches, Piece, frame_of, read_piece
 from coterie.text.frequencies import Frequencies
@@ -36,6 +42,7 @@ from coterie.text.vectorize import Vectorizer
 
 HEAD = 1000  # rows that language and text column are found in
 ROWS = 500_000  # in a partition of a file, at most
+CURE = "Give the workers more memory, or cluster smaller partitions."
 
 
 class Sampled(NamedTuple):
@@ -43,6 +50,18 @@ class Sampled(NamedTuple):
 
     columns: dict[str, list[str]]  # texts and ids
     rows: npt.NDArray[np.int64]  # their numbers within the partition
+
+
+class About(NamedTuple):
+    """What the client knows of the texts of a partition."""
+
+    n_rows: int
+    n_missing: int
+    n_entries: int  # distinct words of each text, added up
+
+    def n_bytes(self, per_vector: int = 0) -> int:
+        """Size of the partition as word counts (see `Counts`) and vectors."""
+        return 8 * self.n_entries + (24 + per_vector) * self.n_rows
 
 
 @dataclass
@@ -133,10 +152,12 @@ class Partitions:
     @classmethod
     def of_frame(cls, what: Asked) -> Partitions:
         """Those of a Dask DataFrame."""
-        client, frame = current_client(), what.data
-        head = readers.read(frame.head(HEAD, npartitions=-1), text=what.text, id=what.id)
-        delayed = frame.to_delayed()
-        parts = Tasks(client, len(delayed)).each("hold", _parcel, client.compute(delayed))
+        client, frame = current_client("A Dask DataFrame", ""), what.data
+        with guarded(client):
+            head = readers.read(frame.head(HEAD, npartitions=-1), text=what.text, id=what.id)
+            delayed = frame.to_delayed()
+            futures = client.compute(delayed)
+        parts = Tasks(client, len(delayed)).each("hold", _parcel, futures)
         made = cls(client, parts, head)
         made.delayed = delayed
         made.divisions = frame.divisions if len(frame.divisions) == len(delayed) + 1 else None
@@ -156,9 +177,11 @@ class Partitions:
         ready, notes = words.ready(self.head.texts)
         self.split = self.tasks.each("split", _split, self.parts, self.text, self.tasks.told(ready))
         about = gathered(self.client, self.tasks.each("rows", _about, self.split))
-        self.n_rows, n_missing = [n for n, _ in about], sum(n for _, n in about)
+        self.about: list[About] = about
+        self.n_rows, n_missing = [a.n_rows for a in about], sum(a.n_missing for a in about)
         if not sum(self.n_rows):
             raise InvalidInput("The table has no rows, so there is nothing to cluster.")
+        self._check_memory(0)
         seen: Frequencies = self.tasks.total(
             self.tasks.each("count", _counted, self.split), _merged
         )
@@ -168,14 +191,23 @@ class Partitions:
             notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
         return Vectorizer(vocabulary, ready), notes
 
+    def _check_memory(self, per_vector: int) -> None:
+        """Refuse workers that are too small for a partition, before it is swept."""
+        largest = max(about.n_bytes(per_vector) for about in self.about)
+        check_memory(self.client, largest, "partition of these texts", CURE)
+
     def sample(self, n_rows: int, key: int) -> tuple[readers.Rows, list[Sampled]]:
-        """About so many rows, each chosen by a number at its own address."""
-        share = n_rows / sum(self.n_rows)
-        firsts: Any = [0, *accumulate(self.n_rows[:-1])]
-        how = (self.text, self.id, share, key)
+        """So many rows, or fewer if they are long: those that `Sample` takes from the same table."""
+        ends = list(accumulate(self.n_rows))
+        firsts: Any = [0, *ends[:-1]]
+        tasks = self.tasks
+        drawn = tasks.each("draw", _drawn, self.split, firsts, n_rows, key)
+        taken: npt.NDArray[np.int64] = np.sort(tasks.total(drawn, _fewest).rows)
+        cuts = np.split(taken, np.searchsorted(taken, ends[:-1]))
+        rows_of: Any = [own - first for own, first in zip(cuts, firsts, strict=True)]
+        what = tasks.told((self.text, self.id))
         found: list[Sampled] = gathered(
-            self.client,
-            self.tasks.each("sample", _sample, self.parts, firsts, self.tasks.told(how)),
+            self.client, tasks.each("sample", _sample, self.parts, rows_of, what)
         )
         columns: dict[str, list[str]] = {}
         for some in found:
@@ -191,6 +223,7 @@ class Partitions:
         embedding = groups.embedding if groups.model.n_dimensions else None
         if embedding is not None and (embedding.identity or {}).get("spec") in INSTALLED:
             embedding = replace(embedding, embedder=None)  # opened by each worker
+        self._check_memory(groups.corpus.counts.vectors[:1].nbytes)
         told = self.tasks.told((vectorizer.words, self.text, embedding))
         docs = self.tasks.each("encode", _encoded, self.split, self.parts, told)
         self.split = []
@@ -242,11 +275,13 @@ def _rows(frame: Any, text: Any, id: str | None = None) -> readers.Rows:
 
 def _split(part: Parcel, text: Any, told: Parcel) -> Parcel:
     rows = _rows(part.content, text)
-    return Parcel((frequencies.split(told.content, rows.texts), len(rows), rows.n_missing))
+    size = np.fromiter(map(len, rows.texts), np.int64, len(rows))
+    return Parcel((frequencies.split(told.content, rows.texts), size, rows.n_missing))
 
 
 def _about(found: Parcel) -> Parcel:
-    return Parcel(found.content[1:])
+    split, size, n_missing = found.content
+    return Parcel(About(size.size, n_missing, int(split.df.sum())))
 
 
 def _counted(found: Parcel) -> Parcel:
@@ -259,12 +294,19 @@ def _merged(one: Parcel, other: Parcel) -> Parcel:
     return Parcel(one.content.merged(other.content))
 
 
-def _sample(part: Parcel, first: int, told: Parcel) -> Parcel:
-    text, id, share, key = told.content
+def _drawn(found: Parcel, first: int, n_rows: int, key: int) -> Parcel:
+    size = found.content[1]
+    rows = first + np.arange(size.size)
+    return Parcel(Drawn(draw(key, rows), size, rows, n_rows).thinned())
+
+
+def _fewest(one: Parcel, other: Parcel) -> Parcel:
+    return Parcel(one.content.joined(other.content))
+
+
+def _sample(part: Parcel, taken: npt.NDArray[np.int64], told: Parcel) -> Parcel:
+    text, id = told.content
     rows = _rows(part.content, text, id)
-    numbers = first + np.arange(len(rows))
-    drawn = _rng.uniform(key, START_SWEEP, numbers, _rng.DRAW_SCAN) if len(rows) else np.zeros(0)
-    taken = np.flatnonzero(drawn < share)
     names = text if isinstance(text, tuple) else (text,)
     columns = {name: _rows(part.content, name).texts for name in names}
     if id is not None:

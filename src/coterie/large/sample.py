@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from coterie import _rng
 from coterie.sample_start import START_SWEEP
@@ -13,6 +14,47 @@ from coterie.text.readers import Rows
 
 MOST_CHARACTERS = 50_000_000  # of all texts of a sample, which is in memory
 FEWEST = 100  # rows, however long they are
+
+
+def draw(key: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The number of each row, given by its place in the whole table."""
+    return _rng.uniform(key, START_SWEEP, rows, _rng.DRAW_SCAN) if rows.size else np.zeros(0)
+
+
+def first_rows(
+    drawn: npt.NDArray[np.float64], size: npt.NDArray[np.int64], n_rows: int
+) -> tuple[npt.NDArray[np.int64], float | None]:
+    """Those with the smallest numbers, at most so many rows and characters, in order.
+
+    Returns the smallest number of the others, too (None: there are no others). What is not taken from
+    some rows is not taken from more of them either, so a sample may be thinned at any time.
+    """
+    order = np.argsort(drawn, kind="stable")
+    fit = int(np.searchsorted(np.cumsum(size[order]), MOST_CHARACTERS, side="right"))
+    most = min(n_rows, max(fit, FEWEST))
+    below = float(drawn[order[most]]) if drawn.size > most else None
+    return np.sort(order[:most]), below
+
+
+class Drawn(NamedTuple):
+    """Rows that may become the sample; see `first_rows`."""
+
+    drawn: npt.NDArray[np.float64]
+    size: npt.NDArray[np.int64]  # characters
+    rows: npt.NDArray[np.int64]  # their numbers within all partitions
+    n_rows: int  # of the sample
+
+    def thinned(self) -> Drawn:
+        """Those that the sample takes if there are no others."""
+        kept, _ = first_rows(self.drawn, self.size, self.n_rows)
+        return Drawn(self.drawn[kept], self.size[kept], self.rows[kept], self.n_rows)
+
+    def joined(self, other: Drawn) -> Drawn:
+        """Those that the sample takes of both."""
+        drawn = np.concatenate([self.drawn, other.drawn])
+        size = np.concatenate([self.size, other.size])
+        rows = np.concatenate([self.rows, other.rows])
+        return Drawn(drawn, size, rows, self.n_rows).thinned()
 
 
 class Sample:
@@ -31,7 +73,7 @@ class Sample:
         """Look at the next rows."""
         numbers = np.arange(self.seen, self.seen + len(rows))
         self.seen += len(rows)
-        drawn = _rng.uniform(self.key, START_SWEEP, numbers, _rng.DRAW_SCAN)
+        drawn = draw(self.key, numbers)
         taken = np.flatnonzero(drawn < self._below)
         if taken.size:
             self._parts.append(some_rows(rows.frame, self.columns, taken))
@@ -49,12 +91,9 @@ class Sample:
 
     def _thin(self) -> None:
         frame = joined_frames(self._parts)
-        order = np.argsort(self._drawn, kind="stable")
-        fit = int(np.searchsorted(np.cumsum(self._size[order]), MOST_CHARACTERS, side="right"))
-        n_rows = min(self.n_rows, max(fit, FEWEST))
-        if self._drawn.size > n_rows:
-            self._below = float(self._drawn[order[n_rows]])  # a smaller number may still come in
-            kept = np.sort(order[:n_rows])
+        kept, below = first_rows(self._drawn, self._size, self.n_rows)
+        if below is not None:
+            self._below = below  # a smaller number may still come in
             frame = some_rows(frame, self.columns, kept)
             self._drawn, self.rows = self._drawn[kept], self.rows[kept]
             self._size = self._size[kept]

@@ -95,7 +95,7 @@ def column_texts(series: Any, name: str) -> tuple[Sequence[str], int]:
     if series.dtype in (nw.Categorical, nw.Enum):
         series = series.cast(nw.String)
     values = [_flat(value) for value in series.to_list()]
-    if not _may_hold_texts(series.dtype) and any(v is not None for v in values):
+    if not _may_hold_texts(series.dtype) and not all(map(is_missing, values)):
         raise InvalidInput(_not_text(name, str(series.dtype)))
     texts, n_missing, others = texts_of(values)
     if others and len(others) + n_missing == len(values):
