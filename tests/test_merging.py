@@ -10,7 +10,7 @@ from coterie.backends.cpu import BACKEND
 from coterie.counts import Counts
 from coterie.kernels import merging as kernel
 from coterie.kernels import reference, summary
-from coterie.state import from_assignment, from_labels, is_possible
+from coterie.state import from_labels, is_possible
 from coterie.urns import Urn
 
 V = 60
@@ -42,7 +42,7 @@ def test_gains_are_the_change_of_the_joint(
     urn = URNS[name]
     now = begun(urn)
     slots = now.open_slots[urn.seeds.weight.size :]
-    pairs = merging._Pairs(urn, from_assignment(COUNTS, urn, now), slots)
+    pairs = merging._Pairs(urn, *merging._clusters(COUNTS, urn, now, slots))
     z = now.labels.astype(np.int64)
     while pairs.open.sum() > 1:
         joint = reference.log_joint(COUNTS, urn, z)

@@ -10,8 +10,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny import random_corpus
 
 from coterie import metrics
+from coterie._cooccurrence import in_documents
 from coterie.errors import InvalidInput
 
 LOG2, LOG3 = math.log(2), math.log(3)
@@ -345,3 +347,20 @@ def test_examples_in_docstrings():
 def test_import_is_light():
     code = "import sys, coterie.metrics; sys.exit(bool({'sklearn', 'numba'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_words_counted_in_documents_are_those_of_the_matrix() -> None:
+    counts = random_corpus(200, 30, 8, 3, topics=4)
+    lists = [[0, 3, 7, 12], [7, 1], [29], [4, 5, 6]]
+    seen = in_documents(counts, lists)
+    dense = np.zeros((200, 30), int)
+    dense[np.repeat(np.arange(200), np.diff(counts.ptr)), counts.word] = counts.tally
+    for words in lists:
+        wanted = metrics.reference_counts(dense, words)
+        assert seen.n_docs == wanted.n_docs == 200
+        assert {word: seen.doc_freq[word] for word in words} == dict(wanted.doc_freq)
+        for one, other in wanted.pair_freq:
+            found = seen.pair_freq.get((one, other), seen.pair_freq.get((other, one)))
+            assert found == wanted.pair_freq[one, other]
+    top = metrics.coherence(lists[:2], seen).per_cluster
+    np.testing.assert_array_equal(top, metrics.coherence(lists[:2], dense).per_cluster)

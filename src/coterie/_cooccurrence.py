@@ -1,7 +1,9 @@
 """In how many documents of a reference corpus words occur, alone and together; for `metrics.coherence`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +11,9 @@ import scipy.sparse as sp
 
 from coterie._sparse import as_csr
 from coterie.errors import InvalidInput
+
+if TYPE_CHECKING:  # importing `metrics` must not load numba
+    from coterie.counts import Counts
 
 Word = str | int
 
@@ -28,6 +33,32 @@ class ReferenceCounts(NamedTuple):
     n_docs: int
     doc_freq: Mapping[Word, int]
     pair_freq: Mapping[tuple[Word, Word], int]
+
+
+def in_documents(counts: Counts, lists: Sequence[Sequence[int]]) -> ReferenceCounts:
+    """Count the words of some lists in the documents of a corpus, and pairs of words of the same list.
+
+    All documents count. For a million of them, a matrix of all words would take hundreds of megabytes.
+    """
+    used = np.array(sorted({word for words in lists for word in words}), np.int64)
+    place = np.full(counts.n_words, -1, np.int32)
+    place[used] = np.arange(used.size)
+    entry = place[counts.word]
+    is_used = entry >= 0
+    entry = entry[is_used]
+    per_document = np.add.reduceat(is_used, counts.ptr[:-1], dtype=np.int32)
+    document = np.repeat(np.arange(counts.n_docs, dtype=np.int32), per_document)
+    held = document[np.argsort(entry, kind="stable")]
+    freq = np.bincount(entry, minlength=used.size)
+    ptr = np.append(0, np.cumsum(freq))
+    mark = np.zeros(counts.n_docs, np.uint64)
+    pair_freq: dict[tuple[Word, Word], int] = {}
+    for words in lists:
+        rows = [held[ptr[k] : ptr[k + 1]] for k in place[np.array(words, np.int64)]]
+        for (i, j), n in _pairs(rows, mark).items():
+            pair_freq[words[i], words[j]] = n
+    doc_freq = dict(zip(used.tolist(), freq.tolist(), strict=True))
+    return ReferenceCounts(counts.n_docs, doc_freq, pair_freq)
 
 
 def counter(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import _records, in_words, io, keeping, metrics, naming, nesting, unusual
+from coterie._cooccurrence import in_documents
 from coterie._disk import write_atomically
 from coterie._sentence import counted
 from coterie.counts import Corpus
@@ -168,21 +169,8 @@ class Clustering(Uses):
     @cached_property
     def coherence(self) -> list[float]:
         """NPMI of each cluster's top ten words in these texts; near 1, they often occur together."""
-        from scipy import sparse
-
-        c = self.corpus.counts
         top = [[w for w, _ in row] for row in self.model.top_words(N_WORDS, "distinct")]
-        column = np.full(c.n_words, -1, np.int32)
-        used = np.array(sorted({w for row in top for w in row}), np.int64)
-        column[used] = np.arange(used.size)
-        at = np.flatnonzero(column[c.word] >= 0)
-        document = np.searchsorted(c.ptr, at, side="right") - 1
-        # the last column stands for all other words: every document counts
-        row = np.concatenate([document, np.arange(c.n_docs)])
-        place = np.concatenate([column[c.word[at]], np.full(c.n_docs, used.size, np.int32)])
-        shape = c.n_docs, used.size + 1
-        seen = sparse.csr_matrix((np.ones(row.size, np.int8), (row, place)), shape)
-        top = [column[row].tolist() for row in top]
+        seen = in_documents(self.corpus.counts, top)
         return [float(v) for v in metrics.coherence(top, seen, measure="npmi").per_cluster]
 
     @cached_property

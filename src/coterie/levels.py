@@ -234,7 +234,7 @@ def choose(
 
     Of a large corpus, a sample has only some texts of each fine group, so runs of it agree less on these
     than the texts would allow. There, where none reaches ENOUGH, it is the level with the highest
-    entropy x agreement.
+    agreement x sqrt(entropy).
     """
     n, agreement = np.array(tried), np.array(agreed)
     fits = (n >= FEW) | ((agreement >= SURE) & (n > 2)) | (n == n.max())
@@ -243,7 +243,7 @@ def choose(
     if not (score[fits] > 0.0).any():
         score = np.maximum(agreement, 0.0)
         if large:
-            score, nearly = score * np.array(entropy), 1.0
+            score, nearly = score * np.sqrt(entropy), 1.0
     best = score[fits].max()
     return int(np.flatnonzero(fits & (score >= nearly * best))[-1])
 

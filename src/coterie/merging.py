@@ -87,10 +87,19 @@ def tree(counts: Counts, urn: Urn, assignment: Assignment) -> Tree | None:
     slots = assignment.open_slots[urn.seeds.weight.size :]  # seeds stay as they are
     if not 1 < slots.size <= MOST or not has_joint(urn):
         return None
-    pairs = _Pairs(urn, from_assignment(counts, urn, assignment), slots)
+    pairs = _Pairs(urn, *_clusters(counts, urn, assignment, slots))
     joined = np.array([pairs.join_best() for _ in range(slots.size - 1)])
     kept, gone = joined[:, :2].astype(np.int64).T
     return Tree(slots, kept, gone, joined[:, 2])
+
+
+def _clusters(
+    counts: Counts, urn: Urn, assignment: Assignment, slots: Ints
+) -> tuple[Ints, Ints, Floats, _Words]:
+    """Sizes, totals, sums of vectors and words of the clusters; the state they come from is let go."""
+    state = from_assignment(counts, urn, assignment)
+    words = _Words(urn, state, slots)
+    return state.size[slots], state.total[slots], state.sums[slots], words
 
 
 def merge(counts: Counts, urn: Urn, assignment: Assignment) -> Assignment | None:
@@ -107,16 +116,13 @@ def merge(counts: Counts, urn: Urn, assignment: Assignment) -> Assignment | None
 class _Pairs:
     """All pairs of clusters, and what the log joint gains when a pair becomes one."""
 
-    def __init__(self, urn: Urn, state: State, slots: npt.NDArray[np.int64]) -> None:
-        self.urn, n = urn, slots.size
-        self.size, self.total = state.size[slots], state.total[slots]
+    def __init__(self, urn: Urn, size: Ints, total: Ints, sums: Floats, words: _Words) -> None:
+        self.urn, self.size, self.total, self.words, n = urn, size, total, words, size.size
         self.worth = _Worth(urn, int(self.size.sum()), int(self.total.sum()), n * n)
-        sums = state.sums[slots]
         self.gram = sums @ sums.T if sums.shape[1] else np.zeros((0, 0))  # <S_i, S_j>
         self.norm = self.gram.diagonal().copy() if self.gram.size else np.zeros(n)
         self.own = self.worth(self.size, self.total, self.norm)
         self.open = np.ones(n, bool)
-        self.words = _Words(urn, state, slots)
         self.gain = self.words.all_pairs()
         for i in range(n):
             self.gain[i, i + 1 :] += self._rest(i, slice(i + 1, n))
