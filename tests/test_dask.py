@@ -16,6 +16,7 @@ from tiny import random_corpus, seeded
 from coterie import GSDMM, _rng, sampler, urns
 from coterie.backends import SamplerOptions, get_backend
 from coterie.distributed import calls
+from coterie.distributed.dask_backend import Workers
 from coterie.distributed.merge import Delta
 from coterie.distributed.placing import placed
 from coterie.errors import InvalidInput, Unsupported
@@ -44,6 +45,26 @@ def test_same_labels_as_one_machine(dask_client: Any, name: str) -> None:
     here, there = run("sharded", *URNS[name]), run("dask", *URNS[name])
     np.testing.assert_array_equal(here.assignment.labels, there.assignment.labels)
     np.testing.assert_array_equal(here.assignment.id, there.assignment.id)
+    assert [r.log_joint for r in here.trace] == [r.log_joint for r in there.trace]
+
+
+def test_a_worker_is_lost_after_its_changes_were_added_up(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its task is repeated by one that lacks the last sweep: the sum is there, its moves are not."""
+    reports, lost = Workers._reports, []
+
+    def losing(self: Workers, name: str, *rest: Any) -> Any:
+        moves, delta = reports(self, name, *rest)
+        if self.told is not None and self.order.sweep == 3 and not lost:
+            lost.append(name)
+            moves[1] = None
+        return moves, delta
+
+    monkeypatch.setattr(Workers, "_reports", losing)
+    here, there = run("sharded", *URNS["process"]), run("dask", *URNS["process"])
+    assert lost
+    np.testing.assert_array_equal(here.assignment.labels, there.assignment.labels)
     assert [r.log_joint for r in here.trace] == [r.log_joint for r in there.trace]
 
 

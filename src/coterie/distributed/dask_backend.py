@@ -118,11 +118,13 @@ class Workers:
             if found is None:
                 return None
             moves, delta = found
-            if delta is not None:
+            lacking = [i for i in shards if moves[i] is None]
+            if delta is not None and not lacking:
                 self.opened = [move.n_opened for move in moves]
                 return moves, wide(delta)
-            # workers that lack the last sweep get everything, and so do all if one was lost meanwhile
-            missing, told = [i for i in shards if moves[i] is None] or list(shards), None
+            # Workers that lack the last sweep get everything, and so do all if one was lost meanwhile. One
+            # that was lost after its changes had been added up repeats its task elsewhere, and may lack it.
+            missing, told = lacking or list(shards), None
         raise CancelledError
 
     def _hold(self, name: str, order: Order) -> None:
