@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 
 import coterie
 from coterie import _disk, keeping
-from coterie.errors import ModelFileError
+from coterie.errors import InvalidInput, ModelFileError
 from coterie.text import _again, _files, _json, _json_lines, _lazy, writing
 from coterie.text.readers import Rows, read
 
@@ -168,6 +169,20 @@ def test_a_full_disk_is_no_changed_file(tmp_path):
     with pytest.raises(OSError, match="No space left"):
         writing.write_table(Full(), rows, added(40), "jsonl")
     assert writing.CHANGED not in rows.notes
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [("No space left on device (os error 28)", OSError), ("no such type", InvalidInput)],
+)
+def test_an_error_of_the_disk_is_not_one_of_the_table(tmp_path, monkeypatch, said, kind):
+    def fails(*_: Any, **__: Any) -> None:
+        raise pl.exceptions.ComputeError(said)
+
+    rows = large(tmp_path / "x.jsonl")
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", fails)
+    with pytest.raises(kind, match=re.escape(said)):
+        writing.write_table(io.BytesIO(), rows, added(40), "parquet")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from test_dask import kills
 
 import coterie
 from coterie import GSDMM, sampler
@@ -27,7 +28,6 @@ from coterie.errors import ConnectionLost, InvalidInput, Unsupported
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
 pytest.importorskip("pyarrow", reason="Dask DataFrames need pyarrow")
 
-kills = pytest.mark.skipif("COTERIE_TEST_DASK" not in os.environ, reason="run by `make test-dask`")
 N = 400
 TEXTS = [" ".join(words) for words in make_corpus(N, seed=5)[0]]
 FAST: dict[str, Any] = dict(embedder=None, levels=False, max_clusters=20, n_sweeps=8)
@@ -180,7 +180,7 @@ def test_a_killed_scheduler_is_said_without_a_checkpoint(
 
 # ---------------------------------------------------------------- Ctrl-C
 @kills
-@pytest.mark.skipif(sys.platform == "win32", reason="process groups of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a process group")
 def test_ctrl_c_ends_a_local_cluster(tmp_path: Path) -> None:
     """A terminal interrupts all processes of a command; the workers end when the command does."""
     pl.DataFrame({"text": TEXTS * 5}).write_parquet(tmp_path / "a.parquet")

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
+from test_dask import kills
 from tiny import random_corpus, random_labels
 
 import coterie
@@ -39,7 +40,6 @@ from coterie.text.frequencies import Frequencies
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
 pytest.importorskip("pyarrow", reason="Dask DataFrames need pyarrow")
 
-kills = pytest.mark.skipif("COTERIE_TEST_DASK" not in os.environ, reason="run by `make test-dask`")
 N = 1500
 DOCUMENTS, TOPICS = make_corpus(N, seed=5)
 TEXTS = [" ".join(words) for words in DOCUMENTS]

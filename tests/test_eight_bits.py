@@ -1,6 +1,7 @@
 """Vectors of 8 bits, for many documents: the same numbers give the same results as in 16 bits."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from coterie import GSDMM, locating, splitting
 from coterie._arrays import COARSE, STEP, numbers, squares, step_of
 from coterie.backends import SamplerOptions
 from coterie.backends.cpu import BACKEND
+from coterie.backends.cuda._tables import Corpus as CardCorpus
 from coterie.counts import Counts, from_ids
 from coterie.demo.corpus import make_messages
 from coterie.embedders import _prepare, prepare
@@ -165,3 +167,9 @@ def test_a_store_on_disk_keeps_eight_bits(tmp_path: Path) -> None:
     kept = store.counts(12, 2).vectors
     assert kept.dtype == np.int8
     np.testing.assert_array_equal(kept, np.tile(vectors, (2, 1)))
+
+
+def test_the_gpu_gets_the_same_numbers() -> None:
+    coarse, fine = (CardCorpus(SimpleNamespace(xp=np), counts).vectors for counts in both(50))
+    assert coarse.dtype == np.float32
+    np.testing.assert_array_equal(coarse, fine)

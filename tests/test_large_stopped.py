@@ -15,7 +15,9 @@ import pytest
 from coterie import cluster, sampler
 from coterie.demo.synthetic import make_corpus
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals work otherwise there")
+signals = pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has neither SIGINT for a process nor SIGKILL"
+)
 
 N = 1200
 FAST = ["--embedder", "none", "--max-clusters", "30", "--sweeps", "12"]
@@ -98,6 +100,7 @@ def stopped(file: Path, folder: Path, where: str, by: int, *options: str) -> tup
     return started.returncode, out, err
 
 
+@signals
 @pytest.mark.parametrize(
     ("where", "options"),
     [
@@ -119,6 +122,7 @@ def test_ctrl_c_in_the_sample_ends_the_command(
     assert not list(tmp_path.iterdir())
 
 
+@signals
 @pytest.mark.parametrize("out", ["out", "out.parquet"])
 def test_ctrl_c_in_the_sweeps_over_all_texts_keeps_them(
     file: Path, tmp_path: Path, out: str
@@ -160,6 +164,7 @@ def test_no_more_tries_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not groups.levels.height  # nothing is compared any more
 
 
+@signals
 def test_a_killed_run_goes_on_from_its_checkpoint(file: Path, tmp_path: Path) -> None:
     """The same command again does what is left of the sweeps, with the result of a run never killed."""
     how = ["-o", "out", "--json", "--no-levels", "--checkpoint", "ckpt"]

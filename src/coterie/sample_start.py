@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from coterie import _rng
 from coterie.backends.base import DEFAULT, Backend, SamplerOptions
-from coterie.counts import Counts, subset
+from coterie.counts import MANY, Counts, subset
 from coterie.state import Assignment, from_labels, no_flags
 from coterie.steps import Learned
 from coterie.urns import NO_CAP, Urn, changed
@@ -23,7 +23,7 @@ from coterie.urns import NO_CAP, Urn, changed
 START_SWEEP = 0  # the address of what is drawn here
 SHARE = 0.1  # of the documents,
 FEWEST = 2000  # of them, and at most as many as `Sampling` says
-LARGE = 200_000  # documents from which init="auto" starts from a sample
+LARGE = MANY  # documents from which init="auto" starts from a sample
 
 
 class Sampling(NamedTuple):

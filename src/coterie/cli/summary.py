@@ -147,12 +147,11 @@ def trust(groups: Clustering) -> list[str]:
         return []
     doubtful = [k for k in range(groups.n_clusters) if sure[k] < DOUBT]
     if not doubtful:
-        return [f"All {known} clusters were found again when the texts were clustered again."]
+        return [f"All {known} clusters were found again in other runs."]
     names = ", ".join(f"{k} ({one_line(groups.names[k], 40)})" for k in doubtful[:6])
     more = ", ..." if len(doubtful) > 6 else ""
     return [
-        f"{known - len(doubtful)} of {counted(known, 'cluster')} were found again when the texts were"
-        " clustered again.",
+        f"{known - len(doubtful)} of {counted(known, 'cluster')} were found again in other runs.",
         f"Doubt {'this one' if len(doubtful) == 1 else f'these {len(doubtful)}'}: {names}{more}",
     ]
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from coterie._arrays import COARSE, STEP, Steps, plain, step_of
 from coterie._sentence import Sentence, parameter
+from coterie.counts import MANY
 from coterie.embedders._base import Embedder, Progress, Rows, Vectors, slices
 from coterie.embedders._rows import ArrayRows, in_threads
 from coterie.embedders._table import TokenTable
@@ -27,7 +28,6 @@ from coterie.kernels import averaging
 
 Sums = npt.NDArray[np.float64]
 
-MANY = 200_000  # documents from which their vectors are kept in 8 bits
 _SAMPLE = 16  # blocks that are looked at before all are
 _SAME = 2.0**-20  # a row that is closer to the mean, relative to its length, is the mean
 
