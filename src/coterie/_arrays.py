@@ -19,6 +19,7 @@ from coterie.errors import InvalidInput
 
 STEP = 2.0**-14  # vectors of documents are whole numbers of this, so that their sums are exact,
 COARSE = 2.0**-8  # or of this if they are kept in 8 bits
+MANY = 200_000  # documents from which time and memory decide how they are treated
 LINE = 128  # bytes: two cache lines, which some CPUs load together
 
 Steps = npt.NDArray[np.int16] | npt.NDArray[np.int8]  # vectors of documents, a row each

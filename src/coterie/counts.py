@@ -20,7 +20,6 @@ from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
 INT32_MAX = 2**31 - 1
-MANY = 200_000  # documents from which time and memory decide how they are treated
 AT_ONCE = 8_192  # rows of vectors that are added up together, or as many as there are clusters
 _MOVED = 4096  # and that are moved together
 NO_VECTORS: Steps = np.zeros((0, 0), np.int16)

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import _rng
+from coterie._arrays import MANY
 from coterie.backends.base import DEFAULT, Backend, SamplerOptions
-from coterie.counts import MANY, Counts, subset
+from coterie.counts import Counts, subset
 from coterie.state import Assignment, from_labels, no_flags
 from coterie.steps import Learned
 from coterie.urns import NO_CAP, Urn, changed

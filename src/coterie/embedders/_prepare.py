@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._arrays import COARSE, STEP, Steps, plain, step_of
+from coterie._arrays import COARSE, MANY, STEP, Steps, plain, step_of
 from coterie._sentence import Sentence, parameter
-from coterie.counts import MANY
 from coterie.embedders._base import Embedder, Progress, Rows, Vectors, slices
 from coterie.embedders._rows import ArrayRows, in_threads
 from coterie.embedders._table import TokenTable
