@@ -440,6 +440,35 @@ def test_freed_memory_goes_back_to_the_system() -> None:
     assert left < 20e6
 
 
+KEPT = """
+import resource, sys
+import numpy as np
+from coterie._system import keep_no_freed_arrays
+resident = lambda: int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+if sys.argv[1] == "none kept":
+    keep_no_freed_arrays()
+freed = np.ones(3_000_000); del freed  # 24 MB: from here on, the C library keeps arrays of this size
+before = resident()
+arrays = [np.ones(500_000) for _ in range(40)]  # 160 MB
+few = arrays[::20]  # 8 MB, so that it cannot give back the end of them
+del arrays
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None) if os.name == "posix" else None, "mallopt"),
+    reason="this C library keeps no freed arrays, or cannot be asked not to",
+)
+def test_a_command_keeps_no_freed_arrays() -> None:
+    def kept(how: str) -> int:
+        command = [sys.executable, "-c", KEPT, how]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert kept("all kept") > 100e6  # else there is nothing to give back
+    assert kept("none kept") < 20e6
+
+
 GROWTH = """
 import resource, sys
 from coterie import cluster_large

@@ -1,6 +1,7 @@
 """The located urn: words and document vectors in one joint, drawn exactly."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from coterie import state as states
 from coterie.backends import SamplerOptions
 from coterie.backends._blocked import deal
 from coterie.backends.cpu import BACKEND
+from coterie.cli import main
 from coterie.counts import Counts, from_ids
 from coterie.demo.corpus import make_messages
-from coterie.embedders import prepare
+from coterie.embedders import _table, prepare
 from coterie.errors import InvalidInput, Unsupported
 from coterie.kernels import _open, reference
 from coterie.model import Model
@@ -284,6 +286,33 @@ def test_estimators_with_an_embedder(model: Any, tmp_path: Path) -> None:
     again = coterie.load(tmp_path / "m.coterie")
     np.testing.assert_array_equal(again.predict(MESSAGES), labels)
     np.testing.assert_array_equal(again.predict_proba(MESSAGES), model.predict_proba(MESSAGES))
+
+
+def test_the_installed_table_can_be_let_go_and_is_opened_again() -> None:
+    groups = coterie.cluster(MESSAGES, levels=False, n_sweeps=3)
+    labels = groups.predict(MESSAGES)
+    groups.embedding.let_go()
+    assert groups.embedding.embedder is None
+    assert _table.opened.cache_info().currsize == 0
+    np.testing.assert_array_equal(groups.predict(MESSAGES), labels)
+
+
+def test_an_embedder_of_the_user_is_not_let_go() -> None:
+    """It could not be found again."""
+
+    def embed(texts: Sequence[str]) -> Any:
+        return np.array([[len(text), text.count("e"), text.count("card")] for text in texts], float)
+
+    groups = coterie.cluster(MESSAGES, embedder=embed, levels=False, n_sweeps=3)
+    groups.embedding.let_go()
+    assert groups.predict(MESSAGES[:5]).shape == (5,)
+
+
+def test_a_command_lets_the_table_go(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("\n".join(MESSAGES), encoding="utf-8")
+    given = ["fit", str(tmp_path / "a.txt"), "-o", str(tmp_path / "out"), "-q", "--no-levels"]
+    assert main(given) == 0
+    assert _table.opened.cache_info().currsize == 0
 
 
 def test_given_vectors_must_be_given_again() -> None:

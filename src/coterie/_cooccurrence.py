@@ -40,17 +40,17 @@ def in_documents(counts: Counts, lists: Sequence[Sequence[int]]) -> ReferenceCou
 
     All documents count. For a million of them, a matrix of all words would take hundreds of megabytes.
     """
+    from coterie.kernels import tally
+
     used = np.array(sorted({word for words in lists for word in words}), np.int64)
-    place = np.full(counts.n_words, -1, np.int32)
+    place = np.full(counts.n_words, -1, np.int64)
     place[used] = np.arange(used.size)
-    entry = place[counts.word]
-    is_used = entry >= 0
-    entry = entry[is_used]
-    per_document = np.add.reduceat(is_used, counts.ptr[:-1], dtype=np.int32)
-    document = np.repeat(np.arange(counts.n_docs, dtype=np.int32), per_document)
-    held = document[np.argsort(entry, kind="stable")]
-    freq = np.bincount(entry, minlength=used.size)
-    ptr = np.append(0, np.cumsum(freq))
+    ptr = np.zeros(used.size + 1, np.int64)
+    tally.holders(counts.ptr, counts.word, place, ptr[1:], np.zeros(0, np.int32))
+    ptr = np.cumsum(ptr)
+    held = np.empty(int(ptr[-1]), np.int32)
+    tally.holders(counts.ptr, counts.word, place, ptr[:-1].copy(), held)
+    freq = np.diff(ptr)
     mark = np.zeros(counts.n_docs, np.uint64)
     pair_freq: dict[tuple[Word, Word], int] = {}
     for words in lists:

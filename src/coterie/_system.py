@@ -20,6 +20,7 @@ PLATFORM: str = sys.platform  # a name of our own, so that tests can replace it
 _NO_REPLACE = {"linux": 1, "darwin": 4}
 _EXCHANGE = {"linux": 2, "darwin": 2}
 _AT_FDCWD = -100
+_M_MMAP_THRESHOLD, _LARGE = -3, 2**20  # of mallopt: pieces so large are separate from all others
 # A kernel, file system or sandbox without such a rename. EPERM may also be a real refusal; then the
 # plain rename that follows fails as well.
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
@@ -190,3 +191,16 @@ def release_memory() -> None:
 
         with suppress(OSError, AttributeError):  # another C library
             ctypes.CDLL(None).malloc_trim(0)
+
+
+def keep_no_freed_arrays() -> None:
+    """Let freed arrays of a megabyte go back to the system at once, in this process from now on.
+
+    The C library of most Linux systems keeps ever larger pieces instead, once one has been freed: after
+    clustering a million titles, 130 MB.
+    """
+    if PLATFORM == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)

@@ -83,6 +83,12 @@ class Embedding:
         how = self.mean, threads(n_jobs), None, self.bits
         return embedders.prepare_texts(self.embedder, texts, *how)[0]
 
+    def let_go(self) -> None:
+        """Free the table of token vectors, if it can be opened again when it is needed."""
+        if self.identity is not None and self.identity["spec"] in INSTALLED:
+            self.embedder = None
+            embedders.let_go()
+
     def facts(self) -> dict[str, Any]:
         """What a model is saved with, beside the mean."""
         return {"embedder": self.identity, "vector_bits": self.bits}

@@ -250,5 +250,7 @@ def _known(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Word counts without those of clusters that have no number: the seeds."""
     known = cluster >= 0
+    if known.all():  # the usual case; copies would be most of the memory here
+        return ptr, cluster, held
     before = np.append(0, np.cumsum(known))
     return before[ptr], cluster[known], held[known]

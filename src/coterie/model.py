@@ -213,9 +213,9 @@ class Model:
 
         def take(rows: Ints, scores: Floats) -> None:
             at = scores.argmax(axis=1)
-            best = scores[np.arange(rows.size), at][:, None]
-            # exp(best - logsumexp), in fewer passes
-            cluster[rows], probability[rows] = at, 1.0 / np.exp(scores - best).sum(axis=1)
+            scores -= scores[np.arange(rows.size), at][:, None]
+            # exp(best - logsumexp), in fewer passes and without another matrix
+            cluster[rows], probability[rows] = at, 1.0 / np.exp(scores, out=scores).sum(axis=1)
 
         self._for_chunks(counts, None, False, n_jobs, take)
         return cluster, probability

@@ -148,10 +148,11 @@ def phrases(
                 own = dict(_candidates(texts[i], stop_words, is_known, segment))
                 if memo is not None:
                     memo[i] = own
-            held.update(own.keys())
             for phrase, as_written in own.items():
-                if written.setdefault(phrase, as_written) != as_written:
+                first = written.setdefault(phrase, phrase if as_written == phrase else as_written)
+                if first != as_written:
                     others[phrase][as_written] += 1
+            held.update(own.keys())
         found.append(held)
         seen.append(max(len(rows), 1))
     share = sizes / max(int(sizes.sum()), 1)

@@ -341,18 +341,13 @@ def word_counts(
     state: State, rename: npt.NDArray[np.int32] | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """All n_kw > 0 as a CSR over words: pointers, slots (renamed if asked, ascending), counts."""
-    n_words = state.row_of.size
-    with_row = np.flatnonzero(state.row_of >= 0)
-    at, in_row = np.nonzero(state.rows)  # rows are numbered in the order of their words
-    used = _used(state)
-    word = np.concatenate((with_row[at], np.repeat(np.arange(n_words), state.post_len)))
-    held = np.concatenate((state.rows[at, in_row], state.post[used, 1]))
-    slot = np.concatenate((in_row.astype(np.int32), state.post[used, 0]))
-    slot = slot if rename is None else rename[slot]
-    sort = np.lexsort((slot, word))
-    ptr = np.zeros(n_words + 1, np.int64)
-    np.cumsum(np.bincount(word, minlength=n_words), out=ptr[1:])
-    return ptr, slot[sort], held[sort]
+    if rename is None:
+        rename = np.arange(state.size.size, dtype=np.int32)
+    ptr = np.zeros(state.row_of.size + 1, np.int64)
+    layout.word_lengths(state, ptr)
+    slot, held = np.empty(int(ptr[-1]), np.int32), np.empty(int(ptr[-1]), np.int32)
+    layout.word_counts(state, rename, ptr, slot, held)
+    return ptr, slot, held
 
 
 def _used(state: State) -> npt.NDArray[np.int64]:

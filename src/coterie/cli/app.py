@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from coterie._system import keep_no_freed_arrays
 from coterie.cli import ABOUT, COMMANDS
 from coterie.cli.fit_options import (
     Alpha,
@@ -68,6 +69,7 @@ app = typer.Typer(
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command given by the arguments and return its exit code."""
+    keep_no_freed_arrays()
     try:
         app(args=list(arguments), prog_name="coterie")
     except SystemExit as done:

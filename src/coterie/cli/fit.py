@@ -161,6 +161,8 @@ def _cluster(
         "on_progress": stages.part,
     }
     groups = cluster(file, n_jobs=-1, **told, **given)
+    if groups.embedding is not None:
+        groups.embedding.let_go()
     stages.enter("describing")
     _ = groups.added, groups.clusters
     return groups, breakdowns.of(groups, by, over)

@@ -25,6 +25,7 @@ __all__ = [
     "Progress",
     "check_vectors",
     "identity",
+    "let_go",
     "prepare",
     "prepare_texts",
     "reopen",
@@ -114,6 +115,11 @@ def reopen(saved: Mapping[str, Any], spec: Any = None) -> Embedder:
             f" embedder {found.name} gives {found.n_dimensions}; use the one it was fitted with."
         )
     return found
+
+
+def let_go() -> None:
+    """Do not keep the table that is installed with coterie any longer; `resolve` opens it again."""
+    _table.opened.cache_clear()
 
 
 def _of_path(spec: str) -> Embedder:

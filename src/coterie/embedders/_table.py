@@ -192,11 +192,12 @@ def wordllama() -> TokenTable:
     except metadata.PackageNotFoundError:
         version = ""
     stamp = tuple((folder / path).stat().st_mtime_ns for path in (_WEIGHTS, _TOKENIZER))
-    return _wordllama(folder, version, stamp)
+    return opened(folder, version, stamp)
 
 
 @lru_cache(maxsize=1)
-def _wordllama(folder: Path, version: str, _: tuple[int, ...]) -> TokenTable:
+def opened(folder: Path, version: str, _: tuple[int, ...]) -> TokenTable:
+    """The table in this folder; kept until another one is opened."""
     return TokenTable("wordllama", "wordllama", version, folder / _WEIGHTS, folder / _TOKENIZER)
 
 

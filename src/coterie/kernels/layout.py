@@ -167,3 +167,53 @@ def postings_to_rows(state):
             for i in range(state.post_ptr[w], state.post_ptr[w] + state.post_len[w]):
                 state.rows[r, state.post[i, 0]] = state.post[i, 1]
             state.post_len[w] = 0
+
+
+@kernel
+def word_lengths(state, ptr):
+    """Equivalent to: ptr[w + 1] = number of slots that hold one of the words 0 to w, ptr[0] = 0."""
+    n = np.int64(0)
+    ptr[0] = 0
+    for w in range(state.row_of.size):
+        n += state.post_len[w]
+        r = state.row_of[w]
+        if r >= 0:
+            for k in range(state.rows.shape[1]):
+                n += state.rows[r, k] > 0
+        ptr[w + 1] = n
+
+
+@kernel
+def word_counts(state, rename, ptr, slot, held):
+    """Write the counts of each word w from ptr[w] on, under the new names of their slots, ascending."""
+    for w in range(state.row_of.size):
+        end = ptr[w]
+        for i in range(state.post_ptr[w], state.post_ptr[w] + state.post_len[w]):
+            slot[end] = rename[state.post[i, 0]]
+            held[end] = state.post[i, 1]
+            end += 1
+        r = state.row_of[w]
+        if r >= 0:
+            for k in range(state.rows.shape[1]):
+                if state.rows[r, k] > 0:
+                    slot[end] = rename[k]
+                    held[end] = state.rows[r, k]
+                    end += 1
+        sort_pairs(slot, held, ptr[w], end)
+
+
+@called
+def sort_pairs(key, value, start, end):
+    """Sort these places of two arrays by the first (Shell's method, which needs no room)."""
+    gap = np.int64(1)
+    while gap < (end - start) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(start + gap, end):
+            a, b = key[i], value[i]
+            j = i
+            while j >= start + gap and key[j - gap] > a:
+                key[j], value[j] = key[j - gap], value[j - gap]
+                j -= gap
+            key[j], value[j] = a, b
+        gap //= 3

@@ -67,6 +67,22 @@ def document_frequency(ptr, ids, seen, frequency):
 
 
 @kernel
+def holders(ptr, word, place, end, held):
+    """Write the documents of words, ascending: those of word w from end[place[w]] on, which moves along.
+
+    Words of place -1 are skipped. No word is named twice in a document. Nothing is written to an empty
+    `held`, so that `end` only counts.
+    """
+    for d in range(ptr.size - 1):
+        for e in range(ptr[d], ptr[d + 1]):
+            k = place[word[e]]
+            if k >= 0:
+                if held.size:
+                    held[end[k]] = d
+                end[k] += 1
+
+
+@kernel
 def fingerprints(ptr, word, amount, high, low):
     """Two 64-bit sums a document that do not depend on the order of its words."""
     for d in range(ptr.size - 1):

@@ -22,7 +22,7 @@ N_WORDS = 8
 MOST_LEAVES = 5000  # finest clusters; the tree of more is not made
 MOST_NAMED = 12_000  # texts looked at for names
 _AT_ONCE = 100  # nodes whose word counts are in memory
-_DOCUMENTS = 250_000  # that are counted together
+_DOCUMENTS = 100_000  # that are counted together
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
