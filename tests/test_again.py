@@ -16,7 +16,7 @@ import pytest
 import coterie
 from coterie import _disk, keeping
 from coterie.errors import InvalidInput, ModelFileError
-from coterie.text import _again, _files, _json, _json_lines, _lazy, writing
+from coterie.text import _again, _files, _json, _lazy, writing
 from coterie.text.readers import Rows, read
 
 LINES = [f'{{"text":"größe {i}", "n": {i}.50}}' for i in range(40)]
@@ -277,4 +277,3 @@ def test_lists_of_texts_and_arrays_are_not_copied():
     columns = added(40)
     held = _lazy.Frame(columns, 40)._columns
     assert all(held[name] is columns[name] for name in ("cluster", "name", "p"))
-    assert _json_lines.PIECE <= 2**20

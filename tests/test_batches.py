@@ -16,7 +16,7 @@ import pytest
 from coterie.embedders import resolve
 from coterie.errors import InvalidInput
 from coterie.large import sample as sample_room
-from coterie.large.sample import Sample
+from coterie.large.sample import Drawn, Sample, draw
 from coterie.text import _pieces, batch_files, batches, frequencies, readers, vocabulary, writing
 from coterie.text._parquet import row_groups
 from coterie.text.batch_files import TableFile
@@ -275,6 +275,33 @@ def test_a_sample_of_long_texts_has_fewer_rows(monkeypatch: pytest.MonkeyPatch) 
     sample = Sample(300, 3, ["text"])
     sample.add(readers.from_piece(frame, "text", None))
     assert len(sample.frame()) == 3
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_sample_of_partitions_is_that_of_one_file(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """A long text fills the sample of its partition, and may not be in that of all of them."""
+    monkeypatch.setattr(sample_room, "MOST_CHARACTERS", 1000)
+    monkeypatch.setattr(sample_room, "FEWEST", 3)
+    rng = np.random.default_rng(seed)
+    size = rng.integers(1, 12, 300)
+    size[rng.random(300) < 0.05] = rng.integers(200, 3000)
+    n_rows = (300, 60)[seed % 2]
+    frame = pl.DataFrame({"text": ["x" * n for n in size]})
+    whole = Sample(n_rows, seed, ["text"])
+    for some in frame.iter_slices(70):
+        whole.add(readers.from_piece(some, "text", None))
+    whole.frame()
+
+    edges = np.sort(rng.integers(0, 301, rng.integers(1, 12)))
+    parts = []
+    for rows in np.split(np.arange(300), edges):
+        parts.append(Drawn(draw(seed, rows), size[rows], rows, n_rows).thinned())
+    while len(parts) > 1:  # as a tree, in any order
+        one, other = (parts.pop(rng.integers(len(parts))) for _ in range(2))
+        parts.append(one.joined(other))
+    np.testing.assert_array_equal(np.sort(parts[0].rows), whole.rows)
 
 
 def test_the_words_of_a_batch_do_not_stay_in_memory() -> None:

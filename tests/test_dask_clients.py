@@ -246,13 +246,28 @@ def _set_status(name: str, dask_worker: Any) -> None:
 
 
 # ---------------------------------------------------------------- the sample
-@pytest.mark.parametrize(("n", "most"), [(2, 10**9), (150, 10**9), (N + 50, 10**9), (300, 8000)])
+LONG = [text * (400 if i == 119 else 1) for i, text in enumerate(TEXTS)]  # one of the first 130
+
+
+@pytest.mark.parametrize(
+    ("texts", "n", "most"),
+    [
+        *[(TEXTS, n, 10**9) for n in (2, 150, N + 50)],
+        *[(texts, 300, 8000) for texts in (TEXTS, LONG)],
+    ],
+    ids=["2", "150", "all", "short", "long"],
+)
 def test_the_sample_is_that_of_a_file(
-    dask_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n: int, most: int
+    dask_client: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    texts: list[str],
+    n: int,
+    most: int,
 ) -> None:
     """So many rows, at most so many characters, whatever the partitions are."""
     monkeypatch.setattr("coterie.large.sample.MOST_CHARACTERS", most)
-    pl.DataFrame({"text": TEXTS}).write_csv(tmp_path / "a.csv")
+    pl.DataFrame({"text": texts}).write_csv(tmp_path / "a.csv")
     from coterie.large.clustering import defaults
     from coterie.large.on_dask import Partitions
     from coterie.large.sample import Sample
@@ -264,7 +279,7 @@ def test_the_sample_is_that_of_a_file(
     for rows in batches.read():
         files.add(rows)
     files.frame()
-    given = frame(TEXTS[:10], [], TEXTS[10:300], TEXTS[300:])
+    given = frame(texts[:10], [], texts[10:300], texts[300:])
     what = asked({**defaults(), "data": given, "text": "text"})
     parts = Partitions.of_frame(what)
     parts.vocabulary(Words(None, "en", None, 1, 1.0))
@@ -272,7 +287,7 @@ def test_the_sample_is_that_of_a_file(
     firsts = np.cumsum([0, 10, 0, 290])
     numbers = [first + some.rows for first, some in zip(firsts, sampled, strict=True)]
     np.testing.assert_array_equal(np.concatenate(numbers), files.rows)
-    assert list(rows.texts) == [TEXTS[i] for i in files.rows]
+    assert list(rows.texts) == [texts[i] for i in files.rows]
     assert len(rows) == min(n, N) if most > 8000 else 100 <= len(rows) < 300
 
 

@@ -355,6 +355,21 @@ class TestPlaces:
             _disk.write_atomically(tmp_path, b"page")
         assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
+    @pytest.mark.parametrize("kind", ["folder", "pipe"])
+    def test_what_is_refused_does_not_stay_open(
+        self, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = tmp_path / kind
+        path.mkdir() if kind == "folder" else os.mkfifo(path)
+        opened: list[int] = []
+        plain = os.open
+        monkeypatch.setattr(os, "open", lambda *how: opened.append(plain(*how)) or opened[-1])
+        with pytest.raises(_disk.NotReadable, match="not a regular file"):
+            _disk.open_regular(path)
+        (handle,) = opened
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(handle)
+
     @pytest.mark.parametrize("name", ["x" * 255, "ü" * 127, "line\nfeed", "a.coterie", "-"])
     def test_names_of_any_kind(self, name: str, tmp_path: Path) -> None:
         _disk.write_atomically(tmp_path / name, b"page")

@@ -1,5 +1,6 @@
 """Vectors of 8 bits, for many documents: the same numbers give the same results as in 16 bits."""
 
+import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,9 @@ from coterie.backends.cuda._tables import Corpus as CardCorpus
 from coterie.counts import Counts, from_ids
 from coterie.demo.corpus import make_messages
 from coterie.embedders import _prepare, prepare
+from coterie.embedders._base import BLOCK
+from coterie.embedders._prepare import prepare_rows
+from coterie.embedders._rows import ArrayRows
 from coterie.kernels import reference
 from coterie.large.store import Store
 from coterie.model import Model
@@ -116,6 +120,40 @@ class TestPrepare:
         cut = prepare(raw, bits=8)[0]
         assert cut[7, 3] == 127
         assert np.abs(cut[7]).max() == 127
+
+    @pytest.mark.parametrize("n_threads", [1, 3])
+    def test_every_row_is_looked_at(self, n_threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A file may be sorted: the rows whose numbers are too large stand in any block, or in one."""
+        few(monkeypatch, 100)
+        rng = np.random.default_rng(0)
+        raw = rng.normal(size=(20 * BLOCK, 16)).astype(np.float32)
+        raw[:, 8:] = np.abs(raw).max(axis=1, keepdims=True)  # no number is half of the length
+        raw[::2, 8:] *= -1
+        assert prepare_rows(ArrayRows(raw), n_threads=n_threads)[0].dtype == np.int8
+        done: list[int] = []
+        for at in (0, 3 * BLOCK // 2, 20 * BLOCK - 1):
+            some = raw.copy()
+            some[at] = np.eye(16)[3] * 99
+            vectors, _ = prepare_rows(
+                ArrayRows(some), None, n_threads, lambda *n: done.append(n[0])
+            )
+            assert done[-1] == len(raw)
+            np.testing.assert_array_equal(vectors, prepare(some, bits=16)[0])
+            assert vectors.dtype == np.int16
+
+    def test_vectors_of_eight_bits_are_let_go_before_others_are_made(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        few(monkeypatch, 100)
+        raw = np.random.default_rng(0).normal(size=(20 * BLOCK, 16)).astype(np.float32)
+        raw[-1] = np.eye(16)[3] * 99
+        prepare(raw)  # the kernels are compiled
+        tracemalloc.start()
+        vectors, _ = prepare_rows(ArrayRows(raw))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert vectors.dtype == np.int16
+        assert peak < 1.2 * vectors.nbytes
 
     def test_numbers_of_new_texts_are_cut_not_wrapped(self) -> None:
         vectors, _ = prepare([[5.0, 0], [-5.0, 0]], np.zeros(2), bits=8)

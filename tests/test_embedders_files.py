@@ -177,7 +177,7 @@ class TestHostile:
                 (folder / name).symlink_to("/dev/zero")
 
         said = broken(change, tmp_path)
-        assert "not a regular file" in said or "Is a directory" in said
+        assert "not a regular file" in said
 
     def test_links_are_followed(self, tmp_path: Path) -> None:
         """The cache of the hub's libraries is a folder of links."""

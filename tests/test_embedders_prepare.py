@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from embedder_cases import refused
 
-from coterie.embedders import STEP, prepare
+from coterie._arrays import STEP
+from coterie.embedders import prepare
 from coterie.embedders._prepare import prepare_rows
 from coterie.embedders._rows import ArrayRows
 from coterie.errors import InvalidInput

@@ -8,6 +8,7 @@ from tiny import random_corpus, random_labels, seeded
 
 import coterie
 from coterie import fitting, levels, merging, sample_start, sampler, urns
+from coterie.choosing import Choice
 from coterie.errors import InvalidInput
 from coterie.kernels import reference
 from coterie.state import from_labels
@@ -156,18 +157,49 @@ def test_stops_are_where_runs_agree_better_than_next_to_them() -> None:
 
 
 @pytest.mark.parametrize("finest", [4, 5, 6, 12])
-def test_no_level_is_listed_twice(finest: int) -> None:
+def test_levels_are_those_that_the_main_run_has(finest: int) -> None:
     """The other runs may have more clusters than the main one, or fewer."""
     labels = np.arange(COUNTS.n_docs, dtype=np.int32) % finest
     given = from_labels(COUNTS, URNS["finite"], labels).assignment
     main = levels._Cut(given, URNS["finite"], merging.tree(COUNTS, URNS["finite"], given))
     run = sampler.Run(given, URNS["finite"], {}, Trace(), 1, True, "", sampler.Stop("sweeps", ""))
-    tried = levels.grid(9)
-    rows = levels._levels(main, run, tried, [0.1 * i for i in range(len(tried))])
+    agreed = {n: 1 / n for n in [*levels.grid(9), finest]}
+    rows = levels._levels(main, run, agreed)
     numbers = [row.groups for row in rows]
-    assert numbers == sorted(set(numbers))
-    assert numbers[-1] == finest
-    assert rows[-1].agreement == pytest.approx(0.1 * (len(tried) - 1))
+    assert numbers == sorted({n for n in levels.grid(9) if n < finest} | {finest})
+    assert [row.agreement for row in rows] == [1 / n for n in numbers]
+
+
+@pytest.mark.parametrize("asked", [None, 3, 7])
+def test_agreement_is_measured_at_the_number_of_its_row(
+    asked: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The main run may have far more clusters than the others: what was compared is fewer then."""
+    seen: dict[int, float] = {}
+    at_level, agreement = levels._at_level, levels._agreement
+
+    def spy(some, runs, n, *how):
+        found = at_level(some, runs, n, *how)
+        seen[n] = agreement(found)
+        return found
+
+    def others(task: fitting.Task, some: fitting.Task, *_: object) -> list[levels._Cut]:
+        return [cut_of(some, np.minimum(np.arange(some.counts.n_docs) % 6, 3))] * 2
+
+    monkeypatch.setattr(levels, "_at_level", spy)
+    monkeypatch.setattr(levels, "_others", others)
+    found = coterie.cluster(TEXTS, n_clusters=asked, embedder=None, beta=0.01)
+    finest = int(found.finest.max()) + 1
+    assert finest > 4
+    rows = {row.groups: row.agreement for row in found.level_rows}
+    assert set(rows) == {*([min(asked, 4)] if asked else [2, 3, 4]), finest}
+    assert rows == {n: pytest.approx(seen[n]) for n in rows}
+
+
+def cut_of(some: fitting.Task, labels: np.ndarray) -> levels._Cut:
+    """A run that ended with these labels."""
+    given = from_labels(some.counts, some.urn, labels.astype(np.int32)).assignment
+    return levels._Cut(given, some.urn, merging.tree(some.counts, some.urn, given))
 
 
 def test_the_grid_ends_with_the_finest_level() -> None:
@@ -186,12 +218,56 @@ def test_six_subjects_are_six_clusters(groups: coterie.Clustering) -> None:
     assert groups.clusters["trust"].to_numpy() == pytest.approx(groups.cluster_trust)
 
 
+def choice_of(chosen: int, *agreed: tuple[int, float]) -> Choice:
+    """A choice among these levels."""
+    choice = Choice(None, True, 1, lambda: None)
+    rows = [levels.Level(n, 0.0, agreement) for n, agreement in agreed]
+    choice.found, choice.chooses = levels.Found(rows, chosen, np.zeros(1)), True
+    return choice
+
+
+def test_the_note_says_whether_the_runs_agree() -> None:
+    rows = (3, 0.8), (9, 0.7), (20, 0.74)
+    assert choice_of(3, *rows).about_number(3) == [
+        "The number of clusters, 3, is the most informative one on which 3 runs agree (80%). Other good"
+        " numbers: 20. For another number, use groups.at(n)."
+    ]
+    assert choice_of(20, *rows).about_number(20) == [
+        "The number of clusters, 20, is uncertain: 3 runs agree on it only partly (74%). Other numbers to"
+        " try: 3. For another number, use groups.at(n)."
+    ]
+
+
+def test_the_note_says_how_many_clusters_are_left() -> None:
+    rows = (2, 0.33), (69, 0.33)
+    (note,) = choice_of(69, *rows).about_number(6)
+    assert note.startswith(
+        "The number of clusters, 69, is uncertain: 3 runs agree on it only partly (33%). "
+    )
+    assert (
+        "(33%). 63 of them became empty when every text moved to its most probable cluster" in note
+    )
+    assert "so 6 are left. For another number" in note
+    assert "so 1 is left." in choice_of(69, *rows).about_number(1)[0]
+
+
+def test_runs_that_agree_on_nothing_are_not_said_to_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def others(task: fitting.Task, some: fitting.Task, *_: object) -> list[levels._Cut]:
+        return [cut_of(some, random_labels(some.counts.n_docs, 8, seed)) for seed in (1, 2)]
+
+    monkeypatch.setattr(levels, "_others", others)
+    groups = coterie.cluster(TEXTS, embedder=None, beta=0.05)
+    (note,) = (note for note in groups.notes if note.startswith(levels.CHOSEN))
+    assert "uncertain: 3 runs agree on it only partly" in note
+    assert not any(note.startswith(levels.CHOSEN) for note in groups.at(3).notes)
+
+
 @pytest.mark.parametrize("n", [1, 2, 4, 9, 30])
 def test_n_clusters_means_exactly_so_many(n: int) -> None:
     found = coterie.cluster(TEXTS, n_clusters=n, embedder=None)
     assert found.n_clusters == n == np.unique(found.labels).size
     assert found.model.frozen.size.sum() == len(TEXTS)
-    assert not any("most informative" in note for note in found.notes)
+    assert not any(note.startswith(levels.CHOSEN) for note in found.notes)
 
 
 def test_more_clusters_than_can_be_told_apart() -> None:
@@ -276,7 +352,7 @@ def test_texts_outside_the_sample_get_the_trust_of_their_cluster(
 def test_seeds_stay_and_no_level_is_chosen() -> None:
     seeds = {"post": "parcel courier", "money": "refund bank"}
     found = coterie.cluster(TEXTS, seeds=seeds, embedder=None)
-    assert not any("most informative" in note for note in found.notes)
+    assert not any(note.startswith(levels.CHOSEN) for note in found.notes)
     cut = found.at(4)
     assert cut.n_clusters == 4
     assert {"post", "money"} < set(cut.names)

@@ -48,13 +48,13 @@ class NotReadable(OSError):
 def open_regular(path: Path) -> BinaryIO:
     """Open a regular file for reading; pipes could block and devices be endless: both are refused."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-    file = open(os.open(path, flags), "rb")  # noqa: SIM115  closed by the caller
+    handle = os.open(path, flags)
     try:
-        check_regular(path, os.fstat(file.fileno()))
-    except NotReadable:
-        file.close()
+        check_regular(path, os.fstat(handle))
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
         raise
-    return file
 
 
 def read_regular(path: Path, most: int) -> bytes:

@@ -53,6 +53,7 @@ class Choice:
         self.n_jobs, self.on_levels = n_jobs, on_levels
         self.found: Found | None = None
         self.finest: sampler.Run | None = None
+        self.chooses = False  # whether the number of clusters is taken from the levels
         self.notes: list[str] = []
 
     def __call__(self, run: sampler.Run, task: Task) -> sampler.Run:
@@ -103,29 +104,45 @@ class Choice:
         number, urn = self.finest.assignment.numbers, self.finest.urn
         return merging.columns(tree, number, urn.seeds.weight.size)
 
-    def _compared(self, run: sampler.Run, task: Task) -> sampler.Run:
-        has_seeds = run.urn.seeds.weight.size > 0
-        run, self.found = levels.find(
-            task, run, asked=self.asked, choose_level=not has_seeds, n_jobs=self.n_jobs
-        )
-        if self.asked is None and not has_seeds:
-            self.notes.append(self._said(self.found))
-        return run
+    def about_number(self, left: int) -> list[str]:
+        """The number of clusters that was chosen, why, and how to get another; none if none was chosen.
 
-    def _said(self, found: Found) -> str:
-        """The number of clusters that was chosen, why, and how to get another."""
-        n = found.chosen
-        of = {level.groups: level.agreement for level in found.levels}
-        agreement = of.get(n, found.levels[-1].agreement)
-        others = [stop for stop in levels.stops(found.levels) if stop != n]
-        also = f" Other good numbers: {', '.join(map(str, others))}." if others else ""
-        return Sentence(
-            f"{levels.CHOSEN}, {n}, is the most informative one on which {levels.OTHER_RUNS + 1} runs"
-            f" agree ({int(100 * agreement)}%).{also}"
-            " For another number, use ",
-            Name("n_clusters", AT, "N"),
-            ".",
+        `left` are those that have texts at the end.
+        """
+        if self.found is None or not self.chooses:
+            return []
+        n, runs = self.found.chosen, levels.OTHER_RUNS + 1
+        of = {level.groups: level.agreement for level in self.found.levels}
+        share = f"{int(100 * of[n])}%"
+        others = [stop for stop in levels.stops(self.found.levels) if stop != n]
+        if of[n] > levels.ENOUGH:
+            why, more = (
+                f"the most informative one on which {runs} runs agree ({share})",
+                "good numbers",
+            )
+        else:
+            why = f"uncertain: {runs} runs agree on it only partly ({share})"
+            more = "numbers to try"
+        emptied = (
+            f" {n - left} of them became empty when every text moved to its most probable cluster, so"
+            f" {left} {'is' if left == 1 else 'are'} left."
         )
+        return [
+            Sentence(
+                f"{levels.CHOSEN}, {n}, is {why}.{emptied if left < n else ''}",
+                f" Other {more}: {', '.join(map(str, others))}." if others else "",
+                " For another number, use ",
+                Name("n_clusters", AT, "N"),
+                ".",
+            )
+        ]
+
+    def _compared(self, run: sampler.Run, task: Task) -> sampler.Run:
+        self.chooses = self.asked is None and run.urn.seeds.weight.size == 0
+        run, self.found = levels.find(
+            task, run, asked=self.asked, choose_level=self.chooses, n_jobs=self.n_jobs
+        )
+        return run
 
     def _no_merging(self, task: Task) -> list[Any]:
         apart = (MergeClusters, SplitMerge)

@@ -263,6 +263,7 @@ def cluster(
         notes += explaining.about_cap(chosen.n_finest or fitted.model.n_clusters, task)
     notes += [
         *chosen.notes,
+        *chosen.about_number(fitted.model.n_clusters),
         *explaining.about_convergence(fitted.run, task, int(estimator.n_sweeps)),
     ]
     groups = Clustering(

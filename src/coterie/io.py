@@ -59,10 +59,12 @@ class Saved(NamedTuple):
     model: Model
     per_row: dict[str, npt.NDArray[Any]]  # labels and scores of the training rows
     trace: Trace
-    documents: bytes | None = None  # the user's table as parquet, when it was read from a folder,
+    documents: bytes | None = None  # the user's table as parquet, if it was read from a folder
+    write_documents: Callable[[BinaryIO], None] | None = (
+        None  # writes that table, if it is to be saved
+    )
     corpus: Corpus | None = None  # the training documents
     promoting: Any = None  # sparse, training rows x words: which words promote related words
-    write_documents: Callable[[BinaryIO], None] | None = None  # and how to write it
 
 
 def save(path: str | os.PathLike[str], saved: Saved) -> None:
@@ -98,7 +100,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
     promoting = read_promoting(folder / ARRAYS, arrays, model, per_row["labels"].size)
     corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting, sampled)
     first = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
-    return Saved(*first, documents, corpus, promoting)
+    return Saved(*first, documents=documents, corpus=corpus, promoting=promoting)
 
 
 def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:

@@ -48,7 +48,7 @@ class Level(NamedTuple):
 
     groups: int
     log_joint: float
-    agreement: float  # between runs, 1: identical; nan: there was one run only
+    agreement: float  # between runs cut at this number, 1: identical; nan: there was one run only
 
 
 class Found(NamedTuple):
@@ -214,7 +214,10 @@ def find(
     said = [float(np.mean([_entropy(z) for z in of_runs])) for of_runs in labels]
     best = choose(tried, agreed, said, large) if asked is None else 0
     n = asked if asked is not None else (main.finest if tried[best] == finest else tried[best])
-    levels = _levels(main, run, tried, agreed)
+    measured = dict(zip(tried, agreed, strict=True))
+    if main.finest not in measured:  # the other runs have as many as that, or all that they have
+        measured[main.finest] = _agreement(_at_level(some, runs, main.finest, run.key, n_jobs))
+    levels = _levels(main, run, measured)
     if n < main.finest or asked is not None:
         urn, assignment = _refined(task, main, n, run.key, _sweeps(task.counts))
         run = run._replace(urn=urn, assignment=assignment)
@@ -329,12 +332,11 @@ def _entropy(labels: Ints) -> float:
     return entropy(np.unique(labels, return_counts=True)[1])
 
 
-def _levels(main: _Cut, run: sampler.Run, tried: list[int], agreed: list[float]) -> list[Level]:
-    """A row per level; the joint is that of the main run, cut there."""
+def _levels(main: _Cut, run: sampler.Run, agreed: dict[int, float]) -> list[Level]:
+    """A row per level that the main run has; the joint is that of the main run, cut there."""
     gain = np.zeros(1) if main.tree is None else np.append(0.0, np.cumsum(main.tree.gain))
     finest = run.trace[-1].log_joint if len(run.trace) else float("nan")
-    of = {n: each for n, each in zip(tried, agreed, strict=True) if n < main.finest}
-    of[main.finest] = agreed[-1]  # the other runs may have had more
+    of = {n: each for n, each in sorted(agreed.items()) if n <= main.finest}
     at = {n: min(main.finest - n, gain.size - 1) for n in of}
     return [Level(n, finest + float(gain[at[n]]), each) for n, each in of.items()]
 

@@ -1,4 +1,4 @@
-"""Calls of a Dask client: tasks are submitted and waited for, and a lost cluster is said in a sentence."""
+"""Calls of a Dask client: submits tasks and waits for them; a lost cluster is reported in one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coterie.errors import ConnectionLost, CoterieError, InvalidInput, Unsupport
 
 POLL = 0.5  # seconds between two looks at whether the user wants to stop
 PATIENCE = 60.0  # seconds to wait for a worker where there is none
-COPIES = 6.0  # memory that a task needs, in times of its shard
+COPIES = 6.0  # memory that a task needs, as a multiple of the size of its shard
 
 
 class Parcel:

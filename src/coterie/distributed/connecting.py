@@ -51,6 +51,6 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def _hush() -> None:
-    """Let a worker that is to end not warn of the tasks that it was doing."""
+    """Silence the warnings of a worker that is about to be shut down."""
     logging.getLogger("distributed").setLevel(logging.ERROR)
     logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)

@@ -1,8 +1,8 @@
 """Texts -> one vector per document (rows for the urn that knows words and vectors).
 
 In: what the user named (`resolve`) and texts. Out: raw vectors (`Embedder.embed`), and those an urn
-can add up exactly (`prepare`): without the corpus mean, of length 1, multiples of 2**-14. Vectors of
-words, as GPU-DMM wants them, are in `embeddings`.
+can add up exactly (`prepare`): without the corpus mean, of length 1, multiples of 2**-14, or of 2**-8
+if there are many. Vectors of words, as GPU-DMM wants them, are in `embeddings`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coterie._arrays import STEP
 from coterie._sentence import Sentence, parameter
 from coterie.embedders import _models, _table, _words
 from coterie.embedders._base import Embedder, Progress
@@ -20,7 +19,6 @@ from coterie.embedders._prepare import check_vectors, prepare, prepare_texts
 from coterie.errors import InvalidInput
 
 __all__ = [
-    "STEP",
     "Embedder",
     "Progress",
     "check_vectors",

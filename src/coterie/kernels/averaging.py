@@ -59,7 +59,9 @@ def centre(rows, mean, length, same, most, out):
     """Equivalent to: out = clip(rint((rows - mean) * length / |rows - mean|), -most, most).
 
     A row of zeros stays one, and a row that is closer to the mean than `same` of its length becomes one.
+    Returns whether a number was cut to `most`.
     """
+    cut = False
     for d in range(rows.shape[0]):
         square = 0.0
         centred = 0.0
@@ -73,4 +75,6 @@ def centre(rows, mean, length, same, most, out):
         factor = length / size if whole > 0.0 and size > same * whole else 0.0
         for j in range(mean.size):
             value = np.rint((rows[d, j] - mean[j]) * factor)
+            cut |= abs(value) > most
             out[d, j] = min(max(value, -most), most)
+    return cut

@@ -37,24 +37,35 @@ def first_rows(
 
 
 class Drawn(NamedTuple):
-    """Rows that may become the sample; see `first_rows`."""
+    """Rows that may become the sample; see `first_rows`.
+
+    What was cut stays cut: rows with larger numbers than one that did not fit are not taken from more
+    rows either, not even in the room that a long text leaves when smaller numbers displace it.
+    """
 
     drawn: npt.NDArray[np.float64]
     size: npt.NDArray[np.int64]  # characters
     rows: npt.NDArray[np.int64]  # their numbers within all partitions
     n_rows: int  # of the sample
+    below: float = 1.0  # the sample has no row whose number is not below this
 
     def thinned(self) -> Drawn:
         """Those that the sample takes if there are no others."""
-        kept, _ = first_rows(self.drawn, self.size, self.n_rows)
-        return Drawn(self.drawn[kept], self.size[kept], self.rows[kept], self.n_rows)
+        fit = self._at(np.flatnonzero(self.drawn < self.below))
+        kept, below = first_rows(fit.drawn, fit.size, fit.n_rows)
+        return fit if below is None else fit._at(kept)._replace(below=below)
 
     def joined(self, other: Drawn) -> Drawn:
         """Those that the sample takes of both."""
         drawn = np.concatenate([self.drawn, other.drawn])
         size = np.concatenate([self.size, other.size])
         rows = np.concatenate([self.rows, other.rows])
-        return Drawn(drawn, size, rows, self.n_rows).thinned()
+        return Drawn(drawn, size, rows, self.n_rows, min(self.below, other.below)).thinned()
+
+    def _at(self, places: npt.NDArray[np.int64]) -> Drawn:
+        return self._replace(
+            drawn=self.drawn[places], size=self.size[places], rows=self.rows[places]
+        )
 
 
 class Sample:

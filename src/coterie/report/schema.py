@@ -118,7 +118,7 @@ class Dial(TypedDict):
 
     fitted: int  # the number of clusters that the report is about
     values: list[int]  # numbers of clusters on the dial
-    stops: list[int]  # those on which several runs agree well
+    stops: list[int]  # those on which several runs agree better than on those next to them
     agreement: dict[str, float]  # of the runs, by the number of clusters
     sizes: list[int]  # of the finest clusters
     joins: list[list[int]]  # (into, gone), the first join first
