@@ -83,8 +83,10 @@ class Rows:
         if isinstance(self.frame, pl.DataFrame):
             start = out.tell()
             try:
-                self.frame.write_parquet(out)
+                _parquet.write(out, self.frame)
                 return
+            except OSError:
+                raise
             except Exception:  # a column that parquet cannot hold: one by one
                 out.seek(start)
                 out.truncate()
@@ -103,7 +105,7 @@ class Rows:
             except Exception:  # tables may hold arbitrary objects
                 continue
             columns.append(native)
-        pl.DataFrame(columns).write_parquet(out)
+        _parquet.write(out, pl.DataFrame(columns))
 
     def names_for(self, new: Iterable[str]) -> list[str]:
         """The names that `with_columns` gives to new columns."""
