@@ -257,7 +257,7 @@ def _from_frame(
     if len(wrapped) == 0:
         raise InvalidInput("The table has no rows, so there is nothing to cluster.")
     if text is None:
-        text, note = guess(frame, wrapped)
+        text, note = guess(frame, len(wrapped))
         notes.append(note)
     else:
         text = chosen(text, names)
