@@ -7,6 +7,7 @@ sample of rows, and the counts of the clusters.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -36,6 +37,7 @@ from coterie.locating import INSTALLED
 from coterie.text import readers
 from coterie.text.batches import Batches, frame_of
 from coterie.text.frequencies import Frequencies
+from coterie.text.prune import check_any_text
 from coterie.text.vectorize import Vectorizer
 
 HEAD = 1000  # rows that language and text column are found in
@@ -160,7 +162,7 @@ class Partitions:
 
     def vocabulary(self, words: Words) -> tuple[Vectorizer, list[str]]:
         """Split all texts, and count in how many each word stands; returns notes for the user, too."""
-        ready, notes = words.ready(self.head.texts)
+        ready, notes = words.ready(self._first_texts())
         self.split = self.tasks.each(
             "split", per_partition.split, self.parts, self.text, self.tasks.told(ready)
         )
@@ -169,6 +171,7 @@ class Partitions:
         self.n_rows, n_missing = [a.n_rows for a in about], sum(a.n_missing for a in about)
         if not sum(self.n_rows):
             raise InvalidInput("The table has no rows, so there is nothing to cluster.")
+        check_any_text(sum(self.n_rows), n_missing)
         self._check_memory(0)
         seen: Frequencies = self.tasks.total(
             self.tasks.each("count", per_partition.counted, self.split), per_partition.merged
@@ -178,6 +181,16 @@ class Partitions:
         if n_missing:
             notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
         return Vectorizer(vocabulary, ready), notes
+
+    def _first_texts(self) -> Sequence[str]:
+        """Some texts to find the language in: blank rows say nothing about it."""
+        if any(self.head.texts):
+            return self.head.texts
+        found: list[str] = self.tasks.total(
+            self.tasks.each("texts", per_partition.first_texts, self.parts, self.text, HEAD),
+            per_partition.earlier,
+        )
+        return found
 
     def _check_memory(self, per_vector: int) -> None:
         """Refuse workers that are too small for a partition, before it is swept."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +53,16 @@ def read(piece: Piece) -> Parcel:
         raise InvalidInput(
             f"A Dask worker says: {error} All workers need the files, at the same paths."
         ) from None
+
+
+def first_texts(part: Parcel, text: Any, most: int) -> Parcel:
+    """The first texts that are not blank."""
+    return Parcel(list(islice(filter(None, _rows(part.content, text).texts), most)))
+
+
+def earlier(one: Parcel, other: Parcel) -> Parcel:
+    """Those of two neighbours that come first."""
+    return one if one.content else other
 
 
 def split(part: Parcel, text: Any, told: Parcel) -> Parcel:
