@@ -197,6 +197,22 @@ def test_a_disk_that_is_full_is_named_as_the_reason(tmp_path):
         writing.write_table(full, rows, added(40), "parquet")
 
 
+@pytest.mark.parametrize("error", [pl.exceptions.ComputeError, OSError])
+def test_a_full_disk_is_no_column_that_parquet_cannot_hold(monkeypatch, error):
+    """The rows that a model keeps: the other tests of a full disk write the table with our columns."""
+    tries = []
+
+    def full(*_: Any, **__: Any) -> None:
+        tries.append(1)
+        raise error("No space left on device (os error 28)")
+
+    rows = read(pl.DataFrame({"text": ["red car", "bike"], "n": [1, 2]}))
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        rows.write_parquet(io.BytesIO(b"what was there before"))
+    assert tries == [1]
+
+
 @pytest.mark.parametrize("kind", ["parquet", "xlsx"])
 def test_what_needs_no_notation_needs_no_file(tmp_path, kind):
     rows = large(tmp_path / "x.jsonl")

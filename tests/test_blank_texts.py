@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from coterie import cluster, cluster_large
 from coterie.errors import InvalidInput
-from coterie.text import _pieces, batches, readers
+from coterie.text import _guessing, _pieces, batches, readers
 from coterie.text.batches import Batches
 from coterie.text.tokenize import Tokenizer
 
@@ -113,3 +114,102 @@ def test_a_column_of_codes_before_the_texts() -> None:
     table = pl.DataFrame({"code": codes, "said": [None] * 2500 + ["red tea, hot and sweet"] * 500})
     assert readers.read(table).column == "said"
     assert readers.read(table[:2400]).column == "code"
+
+
+CODES = [f"T-{i:05d}" for i in range(60)]
+SAID = [*[None] * 40, *[f"bread of oven {i}, still hot" for i in range(20)]]
+DAYS = [f"2024-01-{1 + i % 28:02d}" for i in range(60)]
+TABLES: dict[str, dict[str, list[Any]]] = {
+    "codes": {"code": CODES, "comment": SAID},
+    "codes first, and numbers": {"n": [*range(60)], "comment": SAID, "code": CODES},
+    "two columns of codes": {"code": CODES, "sku": [f"{c}-7" for c in CODES], "comment": SAID},
+    "blank codes": {"code": [None, *CODES[1:]], "comment": SAID},
+    "nothing but codes": {"code": CODES, "comment": [None] * 60},
+    "numbers": {"n": [*range(60)], "comment": SAID},
+    "dates": {"day": DAYS, "comment": SAID},
+    "by name": {"text": SAID, "label": SAID},
+    "words behind codes": {"a": [*CODES[:40], *SAID[40:]], "comment": SAID},
+}
+
+
+@pytest.mark.parametrize("of", TABLES)
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "jsonl without keys"])
+def test_the_same_column_in_batches_as_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, of: str
+) -> None:
+    """Codes before the texts were only read at once, and polars writes null where JSON has no key."""
+    monkeypatch.setattr(batches, "ROWS", 10)
+    monkeypatch.setattr(_pieces, "PIECE", 400)
+    monkeypatch.setattr(_guessing, "_HEAD", 10)
+    path = put_table(tmp_path, kind, TABLES[of])
+    whole, read = readers.read(path), Batches(path)
+    assert (read.text, read.notes[0]) == (whole.column, whole.notes[0])
+    assert [text for rows in read.read() for text in rows.texts] == list(whole.texts)
+    are_codes = any("looks like identifiers" in note for note in whole.notes)
+    assert are_codes == (of == "nothing but codes")
+    assert any("looks like identifiers" in note for note in read.notes) == are_codes
+
+
+def put_table(folder: Path, kind: str, columns: dict[str, list[Any]]) -> Path:
+    table, path = pl.DataFrame(columns), folder / f"x.{kind.split()[0]}"
+    if kind == "jsonl without keys":
+        rows = [{n: v for n, v in row.items() if v is not None} for row in table.to_dicts()]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    elif kind == "parquet":
+        table.write_parquet(path, row_group_size=10)
+    else:
+        (table.write_csv if kind == "csv" else table.write_ndjson)(path)
+    return path
+
+
+def test_two_columns_of_codes_ask_for_one_only_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "ROWS", 10)
+    sku = [f"{c}-7" for c in CODES]
+    path = put_table(tmp_path, "parquet", {"code": CODES, "sku": sku, "comment": [None] * 60})
+    for read in (readers.read, Batches):
+        with pytest.raises(InvalidInput, match="Several columns may hold the texts") as error:
+            read(path)
+        assert error.value.kind == "which_column"
+
+
+@pytest.mark.parametrize("asked", [{"text": "text"}, {"id": "k"}, {"text": "text", "id": "k"}])
+def test_a_key_that_the_first_lines_lack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, str]
+) -> None:
+    """A missing value may be a missing key: the tests of other kinds of files write it as null."""
+    monkeypatch.setattr(_pieces, "PIECE", 200)
+    rows: list[dict[str, Any]] = [{"n": i} for i in range(40)]
+    rows += [{"n": i, "k": f"k{i}"} for i in range(40, 60)]
+    rows += [{"n": i, "text": f"bread of oven {i}"} for i in range(60, 100)]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    whole, read = readers.read(path, **asked), Batches(path, **asked)
+    assert (read.text, read.id) == (whole.column, whole.id_column) == ("text", asked.get("id"))
+    again = list(read.read())
+    assert [text for some in again for text in some.texts] == list(whole.texts)
+    if whole.ids is not None:
+        assert [id for some in again for id in some.ids or []] == list(whole.ids)
+    for name in asked:
+        says = "There is no column 'typo' .*The columns are 'n', 'k', 'text'"
+        with pytest.raises(InvalidInput, match=says) as error:
+            Batches(path, **{**asked, name: "typo"})
+        assert error.value.kind == "no_such_column"
+
+
+@pytest.mark.parametrize("n_blank", [1000, 1950, 2000, 3990])
+def test_blank_rows_do_not_hide_the_name_of_a_column(n_blank: int) -> None:
+    """A sample taken where the texts begin has few; the other tests have texts in one column alone."""
+    some = {"text": [f"red tea {i}" for i in range(50)], "label": ["hot red tea", "cold tea"] * 25}
+    table = pl.DataFrame({name: [None] * n_blank + values for name, values in some.items()})
+    assert readers.read(table).column == readers.read(table[n_blank:]).column == "text"
+
+
+def test_the_name_of_a_column_with_hardly_any_texts_decides_nothing() -> None:
+    label = ["hot red tea", "cold tea"] * 500
+    table = pl.DataFrame(
+        {"text": [None] * 950 + [f"red tea {i}" for i in range(50)], "label": label}
+    )
+    with pytest.raises(InvalidInput, match="Several columns"):
+        readers.read(table)

@@ -313,6 +313,47 @@ def test_first_rows_without_texts(dask_client: Any, monkeypatch: pytest.MonkeyPa
     assert (groups.table["cluster"].compute() == -1).sum() >= 40
 
 
+GERMAN = ["Das Brot ist nicht im Ofen", "Der Ofen und das Brot sind aus", "Wir haben ein Auto"]
+BLANK: list[Any] = [None, " "] * 20
+
+
+def vocabulary_of(kind: str, folder: Path, parts: list[list[Any]]) -> Any:
+    from coterie.large.clustering import defaults
+    from coterie.large.on_dask import Partitions
+    from coterie.large.settings import asked
+
+    what = asked({**defaults(), "data": frame(*parts), "text": "text"})
+    if kind == "frame":
+        return Partitions.of_frame(what).vocabulary(what.words)
+    for i, part in enumerate(parts):
+        pl.DataFrame({"text": part}, {"text": pl.String}).write_parquet(folder / f"{i}.parquet")
+    what = what._replace(data=str(folder / "*.parquet"))
+    return Partitions.of_files(what, distributed.default_client()).vocabulary(what.words)
+
+
+@pytest.mark.parametrize("kind", ["frame", "files"])
+def test_blank_rows_do_not_decide_the_language(
+    dask_client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """As from a file, whose first batch with texts decides; the head was taken, whatever it held."""
+    monkeypatch.setattr("coterie.large.on_dask.HEAD", 20)
+    monkeypatch.setattr("coterie.text.batches.ROWS", 20)
+    english = ["the bread is not in the oven and we have a car"]
+    parts = [BLANK, [*BLANK, *GERMAN * 10], english * 10]
+    vectorizer, notes = vocabulary_of(kind, tmp_path, parts)
+    assert "German" in " ".join(notes)
+    assert "no letters" not in " ".join(notes)
+    assert vectorizer.tokenizer.language == "de"
+    assert "das" not in vectorizer.words
+
+
+@pytest.mark.parametrize("kind", ["frame", "files"])
+def test_only_blank_rows(dask_client: Any, tmp_path: Path, kind: str) -> None:
+    with pytest.raises(InvalidInput, match="All 80 texts are missing or blank") as error:
+        vocabulary_of(kind, tmp_path, [BLANK, BLANK])
+    assert error.value.kind == "no_words"
+
+
 @pytest.mark.parametrize("missing", [float("nan"), None])
 def test_a_partition_of_missing_texts(dask_client: Any, missing: Any, tmp_path: Path) -> None:
     given = frame(TEXTS[:200], np.full(30, missing), TEXTS[200:])

@@ -233,7 +233,7 @@ def test_workers_that_do_not_have_the_files(
     def elsewhere(piece: Any) -> Any:
         return read_piece(piece._replace(path="/nowhere/x.parquet"))
 
-    monkeypatch.setattr("coterie.large.on_dask.read_piece", elsewhere)
+    monkeypatch.setattr("coterie.large.per_partition.read_piece", elsewhere)
     assert fit(files, "--dask", dask_client.scheduler.address, "-o", "out") != 0
     said = capsys.readouterr().err
     assert "x.parquet cannot be read" in said

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +43,7 @@ from coterie.large.store import Store
 from coterie.large.whole import spread
 from coterie.sampler import Event
 from coterie.text import frequencies, readers
+from coterie.text._again import digest_of
 from coterie.text.batch_files import WRITTEN, TableFile, check_not_input
 from coterie.text.batches import Batches, files_of
 from coterie.text.frequencies import Frequencies
@@ -88,11 +89,10 @@ class Large:
     def write(self, path: Path) -> None:
         """Write the rows of the files, with the columns that `cluster` adds."""
         of = RowValues.of_sample(self.groups)
-        again = self.batches.read()
+        stretches = iter(self.texts.store.stretches)
         with TableFile(path, self.batches.kind) as table:
-            for stretch in self.texts.store.stretches:
-                _system.release_memory()  # of the batch before, which may be a gigabyte of small pieces
-                rows = _same(next(again, None), stretch.end_row - stretch.first_row)
+            for rows in _again(self.batches, self.texts.store.digests):
+                stretch = next(stretches)
                 doc_of_row, n_words = self.texts.store.rows(stretch)
                 part = cut(self.documents.counts, stretch.first_doc, stretch.end_doc)
                 docs = slice(stretch.first_doc, stretch.end_doc)
@@ -100,6 +100,7 @@ class Large:
                 own = np.where(doc_of_row < 0, -1, doc_of_row - stretch.first_doc)
                 table.add(rows, of.columns(Corpus(part, own), *known, n_words))
                 del rows, part
+                _system.release_memory()  # a batch may be a gigabyte of small pieces
 
 
 @pointing
@@ -257,7 +258,7 @@ def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Text
         sample.add(rows)
         n_missing += rows.n_missing
         del rows, found  # before more is read
-        if store.n_split % TRIM == 0:
+        if len(store.digests) % TRIM == 0:
             _system.release_memory()
     assert ready is not None  # there is a first batch
     check_any_text(sample.seen, n_missing)
@@ -277,11 +278,11 @@ def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
     vocabulary = texts.vectorizer.words
     id_of = {word: i for i, word in enumerate(vocabulary)}
     located = groups.embedding is not None and groups.model.n_dimensions > 0
-    again = batches.read(slim=True) if located else None
+    again = _again(batches, texts.store.digests, slim=True) if located else None
     for found in texts.store.splits():
         vectors = None
         if again is not None:
-            rows = _same(next(again, None), found.ptr.size - 1)
+            rows = next(again)
             vectors = groups.embedding.again(rows.texts, None, len(rows), "cluster_large")  # type: ignore[union-attr]
             del rows
         ids = frequencies.numbered(found, id_of)
@@ -293,7 +294,15 @@ def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
     return texts.store.counts(len(vocabulary), groups.model.n_dimensions)
 
 
-def _same(rows: readers.Rows | None, n_rows: int) -> readers.Rows:
-    if rows is None or len(rows) != n_rows:
-        raise InvalidInput("The file was changed while it was read. Cluster it again.")
-    return rows
+def _again(
+    batches: Batches, digests: Sequence[bytes], slim: bool = False
+) -> Iterator[readers.Rows]:
+    """Read all batches once more; an error if their texts are not those that became words."""
+    read = batches.read(slim)
+    for digest in [*digests, None]:
+        rows = next(read, None)
+        if (None if rows is None else digest_of(rows.texts)) != digest:
+            raise InvalidInput("The file was changed while it was read. Cluster it again.")
+        if rows is not None:
+            yield rows
+        del rows  # before more is read

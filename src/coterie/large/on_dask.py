@@ -7,21 +7,19 @@ sample of rows, and the counts of the clusters.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from coterie import counts
 from coterie._disk import Claim, check_free
 from coterie._sentence import counted
 from coterie.clustering import Clustering, added_columns
-from coterie.counts import Corpus
 from coterie.distributed.calls import (
-    Parcel,
     check_memory,
     current_client,
     gathered,
@@ -29,39 +27,22 @@ from coterie.distributed.calls import (
 )
 from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
 from coterie.errors import InvalidInput
+from coterie.large import per_partition
+from coterie.large.per_partition import About, Sampled
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
-from coterie.large.sample import Drawn, draw
 from coterie.large.settings import Asked, Words
 from coterie.large.whole import spread
 from coterie.locating import INSTALLED
-from coterie.text import frequencies, readers, writing
-from coterie.text.batches import Batches, Piece, frame_of, read_piece
+from coterie.text import readers
+from coterie.text.batches import Batches, frame_of
 from coterie.text.frequencies import Frequencies
+from coterie.text.prune import check_any_text
 from coterie.text.vectorize import Vectorizer
 
 HEAD = 1000  # rows that language and text column are found in
 ROWS = 500_000  # in a partition of a file, at most
 CURE = "Give the workers more memory, or cluster smaller partitions."
-
-
-class Sampled(NamedTuple):
-    """Some rows of a partition."""
-
-    columns: dict[str, list[str]]  # texts and ids
-    rows: npt.NDArray[np.int64]  # their numbers within the partition
-
-
-class About(NamedTuple):
-    """What the client knows of the texts of a partition."""
-
-    n_rows: int
-    n_missing: int
-    n_entries: int  # distinct words of each text, added up
-
-    def n_bytes(self, per_vector: int = 0) -> int:
-        """Size of the partition as word counts (see `Counts`) and vectors."""
-        return 8 * self.n_entries + (24 + per_vector) * self.n_rows
 
 
 @dataclass
@@ -157,7 +138,7 @@ class Partitions:
             head = readers.read(frame.head(HEAD, npartitions=-1), text=what.text, id=what.id)
             delayed = frame.to_delayed()
             futures = client.compute(delayed)
-        parts = Tasks(client, len(delayed)).each("hold", _parcel, futures)
+        parts = Tasks(client, len(delayed)).each("hold", per_partition.parcel, futures)
         made = cls(client, parts, head)
         made.delayed = delayed
         made.divisions = frame.divisions if len(frame.divisions) == len(delayed) + 1 else None
@@ -170,26 +151,46 @@ class Partitions:
         pieces = batches.pieces(ROWS)
         head = next(batches.read())
         head.notes = batches.notes
-        return cls(client, Tasks(client, len(pieces)).each("read", _read, pieces), head)
+        return cls(
+            client, Tasks(client, len(pieces)).each("read", per_partition.read, pieces), head
+        )
+
+    @property
+    def digests(self) -> list[bytes]:
+        """Of the texts of each partition."""
+        return [about.digest for about in self.about]
 
     def vocabulary(self, words: Words) -> tuple[Vectorizer, list[str]]:
         """Split all texts, and count in how many each word stands; returns notes for the user, too."""
-        ready, notes = words.ready(self.head.texts)
-        self.split = self.tasks.each("split", _split, self.parts, self.text, self.tasks.told(ready))
-        about = gathered(self.client, self.tasks.each("rows", _about, self.split))
+        ready, notes = words.ready(self._first_texts())
+        self.split = self.tasks.each(
+            "split", per_partition.split, self.parts, self.text, self.tasks.told(ready)
+        )
+        about = gathered(self.client, self.tasks.each("rows", per_partition.about, self.split))
         self.about: list[About] = about
         self.n_rows, n_missing = [a.n_rows for a in about], sum(a.n_missing for a in about)
         if not sum(self.n_rows):
             raise InvalidInput("The table has no rows, so there is nothing to cluster.")
+        check_any_text(sum(self.n_rows), n_missing)
         self._check_memory(0)
         seen: Frequencies = self.tasks.total(
-            self.tasks.each("count", _counted, self.split), _merged
+            self.tasks.each("count", per_partition.counted, self.split), per_partition.merged
         )
         vocabulary, more = seen.vocabulary(words.min_df, words.max_df)
         notes = [*self.head.notes, *notes, *more]
         if n_missing:
             notes.append(f"{counted(n_missing, 'row')} without text: cluster -1.")
         return Vectorizer(vocabulary, ready), notes
+
+    def _first_texts(self) -> Sequence[str]:
+        """Some texts to find the language in: blank rows say nothing about it."""
+        if any(self.head.texts):
+            return self.head.texts
+        found: list[str] = self.tasks.total(
+            self.tasks.each("texts", per_partition.first_texts, self.parts, self.text, HEAD),
+            per_partition.earlier,
+        )
+        return found
 
     def _check_memory(self, per_vector: int) -> None:
         """Refuse workers that are too small for a partition, before it is swept."""
@@ -201,13 +202,14 @@ class Partitions:
         ends = list(accumulate(self.n_rows))
         firsts: Any = [0, *ends[:-1]]
         tasks = self.tasks
-        drawn = tasks.each("draw", _drawn, self.split, firsts, n_rows, key)
-        taken: npt.NDArray[np.int64] = np.sort(tasks.total(drawn, _fewest).rows)
+        drawn = tasks.each("draw", per_partition.drawn, self.split, firsts, n_rows, key)
+        taken: npt.NDArray[np.int64] = np.sort(tasks.total(drawn, per_partition.fewest).rows)
         cuts = np.split(taken, np.searchsorted(taken, ends[:-1]))
         rows_of: Any = [own - first for own, first in zip(cuts, firsts, strict=True)]
         what = tasks.told((self.text, self.id))
         found: list[Sampled] = gathered(
-            self.client, tasks.each("sample", _sample, self.parts, rows_of, what)
+            self.client,
+            tasks.each("sample", per_partition.sampled, self.parts, rows_of, self.digests, what),
         )
         columns: dict[str, list[str]] = {}
         for some in found:
@@ -225,14 +227,18 @@ class Partitions:
             embedding = replace(embedding, embedder=None)  # opened by each worker
         self._check_memory(groups.corpus.counts.vectors[:1].nbytes)
         told = self.tasks.told((vectorizer.words, self.text, embedding))
-        docs = self.tasks.each("encode", _encoded, self.split, self.parts, told)
+        docs = self.tasks.each(
+            "encode", per_partition.encoded, self.split, self.parts, self.digests, told
+        )
         self.split = []
         return RemoteDocuments(self.client, docs, len(vectorizer.words), groups.model.n_dimensions)
 
     def labels_of(self, documents: RemoteDocuments, sampled: list[Sampled]) -> Any:
         """The clusters of the rows of the sample."""
         rows: Any = [some.rows for some in sampled]
-        found = documents.tasks.each("of-rows", _of_rows, documents.docs, documents.labels, rows)
+        found = documents.tasks.each(
+            "of-rows", per_partition.of_rows, documents.docs, documents.labels, rows
+        )
         return np.concatenate(gathered(self.client, found)).astype(np.int64)
 
     def write(self, documents: RemoteDocuments, groups: Clustering, folder: Path) -> None:
@@ -240,8 +246,11 @@ class Partitions:
         told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
         digits = len(str(len(self.parts)))
         paths: Any = [str(folder / f"part-{i:0{digits}d}.parquet") for i in range(len(self.parts))]
-        lists = (self.parts, documents.docs, documents.labels, documents.probability, paths, told)
-        gathered(self.client, documents.tasks.each("write", _written, *lists))
+        lists = (self.parts, documents.docs, documents.labels, documents.probability)
+        gathered(
+            self.client,
+            documents.tasks.each("write", per_partition.written, *lists, self.digests, paths, told),
+        )
 
     def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:
         """The Dask DataFrame with the columns that `cluster` adds; the labels stay on the workers."""
@@ -249,115 +258,6 @@ class Partitions:
         some = self.head.frame
         added = added_columns(groups.names, *(np.zeros(len(some), t) for t in "qddd"))
         meta = self.head.with_columns(added)[:0]
-        lists = [self.delayed, documents.docs, documents.labels, documents.probability]
-        return lazy_frame(_with_columns, lists, told, meta, self.divisions)
-
-
-# ---------------------------------------------------------------- tasks
-def _parcel(frame: Any) -> Parcel:
-    return Parcel(frame)
-
-
-def _read(piece: Piece) -> Parcel:
-    try:
-        return Parcel(read_piece(piece))
-    except InvalidInput as error:
-        raise InvalidInput(
-            f"A Dask worker says: {error} All workers need the files, at the same paths."
-        ) from None
-
-
-def _rows(frame: Any, text: Any, id: str | None = None) -> readers.Rows:
-    if len(frame) == 0:
-        return readers.Rows([], text, 0, [] if id else None, [], frame, id)
-    return readers.from_piece(frame, text, id)
-
-
-def _split(part: Parcel, text: Any, told: Parcel) -> Parcel:
-    rows = _rows(part.content, text)
-    size = np.fromiter(map(len, rows.texts), np.int64, len(rows))
-    return Parcel((frequencies.split(told.content, rows.texts), size, rows.n_missing))
-
-
-def _about(found: Parcel) -> Parcel:
-    split, size, n_missing = found.content
-    return Parcel(About(size.size, n_missing, int(split.df.sum())))
-
-
-def _counted(found: Parcel) -> Parcel:
-    seen, split = Frequencies(), found.content[0]
-    seen.add(split.words, split.df, split.n_texts)
-    return Parcel(seen)
-
-
-def _merged(one: Parcel, other: Parcel) -> Parcel:
-    return Parcel(one.content.merged(other.content))
-
-
-def _drawn(found: Parcel, first: int, n_rows: int, key: int) -> Parcel:
-    size = found.content[1]
-    rows = first + np.arange(size.size)
-    return Parcel(Drawn(draw(key, rows), size, rows, n_rows).thinned())
-
-
-def _fewest(one: Parcel, other: Parcel) -> Parcel:
-    return Parcel(one.content.joined(other.content))
-
-
-def _sample(part: Parcel, taken: npt.NDArray[np.int64], told: Parcel) -> Parcel:
-    text, id = told.content
-    rows = _rows(part.content, text, id)
-    names = text if isinstance(text, tuple) else (text,)
-    columns = {name: _rows(part.content, name).texts for name in names}
-    if id is not None:
-        columns[id] = list(map(str, rows.ids or []))
-    return Parcel(Sampled({n: [v[i] for i in taken.tolist()] for n, v in columns.items()}, taken))
-
-
-def _encoded(found: Parcel, part: Parcel, told: Parcel) -> Parcel:
-    """Returns (the corpus, the number of words of each row)."""
-    split, (words, text, embedding) = found.content[0], told.content
-    vectors = None
-    if embedding is not None:
-        rows = _rows(part.content, text)
-        vectors = embedding.again(rows.texts, None, len(rows), "cluster_large")
-    ids = frequencies.numbered(split, {word: i for i, word in enumerate(words)})
-    made = counts.from_ids(split.ptr, ids, len(words), "cluster_large", tie=True, vectors=vectors)
-    return Parcel((made, np.diff(split.ptr)))
-
-
-def _of_rows(docs: Parcel, labels: Parcel, rows: npt.NDArray[np.int64]) -> Parcel:
-    corpus: Corpus = docs.content[0]
-    return Parcel(np.append(labels.content, -1)[corpus.doc_of_row[rows]])
-
-
-def _written(
-    part: Parcel, docs: Parcel, labels: Parcel, probability: Parcel, path: str, told: Parcel
-) -> Parcel:
-    rows, added = _added(part.content, docs, labels, probability, told)
-    try:
-        Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
-    except OSError as error:
-        raise InvalidInput(
-            f"A Dask worker cannot write {path} ({error.strerror}). The output has to be on a disk that"
-            " all workers reach."
-        ) from None
-    return Parcel(len(rows))
-
-
-def _with_columns(
-    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, told: Parcel
-) -> Any:
-    rows, added = _added(frame, docs, labels, probability, told)
-    return rows.with_columns(added)
-
-
-def _added(
-    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, told: Parcel
-) -> tuple[readers.Rows, dict[str, Any]]:
-    of, text, id = told.content
-    rows = _rows(frame, text, id)
-    corpus, n_words = docs.content
-    if len(rows) != n_words.size:
-        raise InvalidInput("A partition has changed since it was clustered. Cluster it again.")
-    return rows, of.columns(corpus, labels.content, probability.content, n_words)
+        done = (documents.docs, documents.labels, documents.probability)
+        lists = [self.delayed, *done, self.digests]
+        return lazy_frame(per_partition.with_columns, lists, told, meta, self.divisions)

@@ -38,7 +38,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.stretches: list[Stretch] = []
-        self.n_split = 0
+        self.digests: list[bytes] = []  # of the texts of each batch
         self.vector_type = "<i2"  # and "<i1" for vectors of 8 bits
         self._end = 0  # entries so far
 
@@ -47,21 +47,22 @@ class Store:
         """Keep the words of a batch, until the vocabulary is known."""
         with _room(self.folder):
             np.savez(
-                self._split_path(self.n_split),
+                self._split_path(len(self.digests)),
                 ptr=found.ptr,
                 ids=found.ids,
                 words=np.frombuffer("\n".join(found.words).encode(), np.uint8),
             )
-        self.n_split += 1
+        self.digests.append(found.digest)
 
     def splits(self) -> Iterator[SplitTexts]:
         """The words of each batch, in order; they are removed once they were read."""
-        for number in range(self.n_split):
+        for number, digest in enumerate(self.digests):
             path = self._split_path(number)
             with np.load(path) as saved:
                 text = saved["words"].tobytes().decode()
                 words = text.split("\n") if text else []
-                found = SplitTexts(saved["ptr"], saved["ids"], words, np.zeros(0, np.int64))
+                df = np.zeros(0, np.int64)
+                found = SplitTexts(saved["ptr"], saved["ids"], words, df, digest)
             path.unlink()
             yield found
 

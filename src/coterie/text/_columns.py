@@ -36,6 +36,17 @@ def chosen(text: Any, names: Sequence[Any]) -> Any:
     return text
 
 
+def are_there(text: Any, names: Sequence[Any]) -> bool:
+    """Whether the column or columns that the user means are among these names."""
+    try:
+        chosen(text, names)
+    except InvalidInput as error:
+        if error.kind != "no_such_column":
+            raise
+        return False
+    return True
+
+
 def joined(frame: Any, columns: Any) -> tuple[Sequence[str], int]:
     """The texts of one or several columns, and how many rows have none."""
     if not isinstance(columns, tuple):

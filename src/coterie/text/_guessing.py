@@ -17,27 +17,90 @@ from coterie.text._names import rank
 _HEAD = 2_000  # rows used to guess the text column
 
 
-def guess(native: Any, frame: Any) -> tuple[Any, str]:
+def guess(native: Any, n_rows: int) -> tuple[Any, str]:
     """Return (the text column, a sentence that explains the choice)."""
-    samples = _samples(native, len(frame))
-    if not samples:
-        raise no_texts(native, len(frame))
-    if len(samples) == 1:
-        (name,) = samples
-        return name, f"Using the texts in column {name!r}, the only one with texts."
-    wordy = {name: samples[name] for name in samples if _has_words(samples[name])}
-    samples = wordy or samples  # neither dates nor codes
-    if len(samples) == 1:
-        (name,) = samples
-        return name, f"Using the texts in column {name!r}, the only one with words."
-    for level in (0, 1):
-        named = [name for name in samples if rank(str(name)) == level]
-        filled = [name for name in named if len(samples[name]) >= 0.3 * min(len(frame), _HEAD)]
-        if len(filled) == 1 and not _much_longer_exists(filled[0], samples):
-            return filled[0], f"Using the texts in column {filled[0]!r}, chosen by its name."
-        if len(filled) > 1:
-            samples = {name: samples[name] for name in filled}
-            break
+    seen = Seen()
+    seen.look(native, n_rows)
+    return seen.choice()
+
+
+class Seen:
+    """What the rows of a table show, which may be looked at in parts, one after the other.
+
+    Of each column that may hold texts, it keeps the first values, without those that are missing or
+    blank: those of the first rows; of columns that are blank there, others count if none has words.
+    """
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self.dtypes: dict[Any, Any] = {}  # of all columns
+        self.samples: dict[Any, list[str]] = {}
+        self.filled: dict[Any, float] = {}  # share of the rows with texts there
+        self.has_words = False  # in any sample
+        self.has_blank = False  # columns in which other rows may have texts
+        self._missing: list[Any] = []  # columns that are blank, while no column has texts
+
+    def look(self, native: Any, n_rows: int) -> None:
+        """Look at more rows."""
+        columns = {name: column(native, name) for name in column_names(native)}
+        self.dtypes |= {name: series.dtype for name, series in columns.items()}
+        blank = {n: s for n, s in columns.items() if n not in self.samples and _possible(s.dtype)}
+        for start in range(0, n_rows, _HEAD):
+            if self.has_words or not blank:
+                break
+            texts = {n: _texts_in(s[start : start + _HEAD]) for n, s in blank.items()}
+            rows = set().union(*texts.values())
+            for name in [name for name in blank if texts[name]]:
+                self.samples[name] = list(texts[name].values())
+                self.filled[name] = len(texts[name]) / len(rows)
+                self.has_words |= _has_words(self.samples[name])
+                del blank[name]
+        self.n_rows += n_rows
+        self.has_blank = bool(blank)
+        if not self.samples:
+            self._missing += [n for n, s in blank.items() if _is_blank(s.head(_HEAD))]
+
+    def choice(self) -> tuple[Any, str]:
+        """Return (the text column, a sentence that explains the choice)."""
+        samples = {name: self.samples[name] for name in self.dtypes if name in self.samples}
+        if not samples:
+            raise self._no_texts()
+        if len(samples) == 1:
+            (name,) = samples
+            return name, f"Using the texts in column {name!r}, the only one with texts."
+        wordy = {name: samples[name] for name in samples if _has_words(samples[name])}
+        samples = wordy or samples  # neither dates nor codes
+        if len(samples) == 1:
+            (name,) = samples
+            return name, f"Using the texts in column {name!r}, the only one with words."
+        for level in (0, 1):
+            named = [name for name in samples if rank(str(name)) == level]
+            filled = [name for name in named if self.filled[name] >= 0.3]
+            if len(filled) == 1 and not _much_longer_exists(filled[0], samples):
+                return filled[0], f"Using the texts in column {filled[0]!r}, chosen by its name."
+            if len(filled) > 1:
+                samples = {name: samples[name] for name in filled}
+                break
+        return _longest(samples)
+
+    def _no_texts(self) -> InvalidInput:
+        """The error where no column holds texts in any of these rows."""
+        missing = [n for n in dict.fromkeys(self._missing) if _possible(self.dtypes[n])]
+        if not missing:
+            types = (f"{name!r} ({dtype})" for name, dtype in list(self.dtypes.items())[:30])
+            return InvalidInput(f"No column holds texts. The columns are {', '.join(types)}.")
+        which = ", ".join(map(repr, missing[:30]))
+        return InvalidInput(
+            f"No column holds texts in the {counted(self.n_rows, 'row')} that"
+            f" {'was' if self.n_rows == 1 else 'were'} looked at: {which}"
+            f" {'is' if len(missing) == 1 else 'are'} missing or blank there. If other rows have"
+            " texts, choose their column with " + example("text") + ".",
+            kind="no_texts",
+        )
+
+
+def _longest(samples: Mapping[Any, list[str]]) -> tuple[Any, str]:
+    """The column with by far the longest texts; an error if there is none."""
     by_length = sorted(samples, key=lambda name: -_mean_length(samples[name]))
     first, second = by_length[:2]
     values = samples[first]
@@ -52,24 +115,10 @@ def guess(native: Any, frame: Any) -> tuple[Any, str]:
     )
 
 
-def _samples(frame: Any, n_rows: int) -> dict[Any, list[str]]:
-    """The first values of each column that may hold texts, without those that are missing or blank.
-
-    They are those of the first rows; of columns that are blank there, others count if none has words.
-    """
-    samples: dict[Any, list[str]] = {}
-    blank = {name: column(frame, name) for name in _possible(frame)}
-    order = list(blank)
-    for start in range(0, n_rows, _HEAD):
-        for name, series in list(blank.items()):
-            some = series[start : start + _HEAD].to_list()
-            values = [v for v in some if isinstance(v, str) and v and not v.isspace()]
-            if values:
-                samples[name] = values
-                del blank[name]
-        if not blank or any(map(_has_words, samples.values())):
-            break
-    return {name: samples[name] for name in order if name in samples}
+def _texts_in(series: Any) -> dict[int, str]:
+    """The texts that are not blank, by their rows."""
+    values = enumerate(series.to_list())
+    return {i: v for i, v in values if isinstance(v, str) and v and not v.isspace()}
 
 
 def _has_words(values: list[str]) -> bool:
@@ -77,29 +126,9 @@ def _has_words(values: list[str]) -> bool:
     return usual_kind(values[:200]) == "text"
 
 
-def _possible(frame: Any) -> list[Any]:
-    """The columns that may hold texts, by their types."""
-    found = []
-    for name in column_names(frame):
-        dtype = column(frame, name).dtype  # dates may be outside of Python's range
-        if not (dtype.is_numeric() or dtype.is_temporal() or dtype.is_nested()):
-            found.append(name)
-    return found
-
-
-def no_texts(frame: Any, n_rows: int) -> InvalidInput:
-    """The error where no column holds texts in any of these rows, of which `frame` has some."""
-    blank = [name for name in _possible(frame) if _is_blank(column(frame, name).head(_HEAD))]
-    if not blank:
-        types = (f"{n!r} ({column(frame, n).dtype})" for n in column_names(frame)[:30])
-        return InvalidInput(f"No column holds texts. The columns are {', '.join(types)}.")
-    which = ", ".join(map(repr, blank[:30]))
-    return InvalidInput(
-        f"No column holds texts in the {counted(n_rows, 'row')} that {'was' if n_rows == 1 else 'were'}"
-        f" looked at: {which} {'is' if len(blank) == 1 else 'are'} missing or blank there. If other rows"
-        " have texts, choose their column with " + example("text") + ".",
-        kind="no_texts",
-    )
+def _possible(dtype: Any) -> bool:
+    """Whether a column of this type may hold texts; dates may be outside of Python's range."""
+    return not (dtype.is_numeric() or dtype.is_temporal() or dtype.is_nested())
 
 
 def _is_blank(series: Any) -> bool:

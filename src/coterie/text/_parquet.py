@@ -1,4 +1,4 @@
-"""Reads parquet into a polars DataFrame, after checking that it fits into memory.
+"""Reads parquet into a polars DataFrame, after checking that it fits into memory; writes it, too.
 
 A parquet file of half a megabyte can hold 150 million rows. Its footer gives the numbers, in Thrift's
 compact protocol. polars does not expose them, so the few fields that matter are parsed here.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
@@ -58,6 +58,18 @@ def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
     if need > allowed_memory():
         raise too_large(f"{name} holds {footer.n_rows:,} rows of long texts", need)
     return frame
+
+
+def write(out: BinaryIO, frame: Any, row_group: int | None = None) -> None:
+    """Write a polars DataFrame; OSError if it is not the table but the disk, which may be full."""
+    import polars as pl
+
+    try:
+        frame.write_parquet(out, row_group_size=row_group)
+    except pl.exceptions.PolarsError as error:
+        if "(os error " in str(error):
+            raise OSError(str(error)) from None
+        raise
 
 
 def row_groups(path: Path) -> list[tuple[int, int]]:

@@ -8,17 +8,17 @@ batches follow from the files alone, never from the memory of the machine.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
 from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, _several, readers
-from coterie.text._columns import column_names
+from coterie.text._columns import are_there, chosen, column_names, need
 from coterie.text._encodings import decode, name_of
 from coterie.text._files import errors_as_sentences
-from coterie.text._guessing import no_texts
+from coterie.text._guessing import Seen
 from coterie.text.readers import Rows
 
 ROWS = 50_000  # in a batch, at most
@@ -70,41 +70,63 @@ class Batches:
     @property
     def needed(self) -> list[str]:
         """The columns with texts and ids."""
-        return list(dict.fromkeys(_asked(self.text, self.id)))
+        return list(_asked(self.text, self.id))
 
     def read(self, slim: bool = False) -> Iterator[Rows]:
         """Read all rows, from the first; `slim`: texts and ids only, where that is faster."""
         for one, cells, path in self._all_parts(slim):
             with errors_as_sentences(path.name):
-                rows = readers.from_piece(one, self.text, self.id, cells)
+                rows = readers.from_piece(self._fitting(one, path), self.text, self.id, cells)
             rows.dialect = self.dialect
             yield rows
             del rows, one, cells  # before more is read: a batch may be large
 
     def _first_with_texts(self) -> Rows:
-        """The first batch that says which column holds the texts; those without any are passed over."""
-        n_rows, blank = 0, None
+        """Rows that show which columns hold the texts and the ids: those of the first batch if they can.
+
+        Batches without texts are passed over, and so are those with nothing but codes while texts may be
+        in a column that is blank there.
+        """
+        seen, first = Seen(), None
         for one, cells, path in self._all_parts():
-            n_rows += one.height
-            try:
-                with errors_as_sentences(path.name):
-                    return readers.from_piece(one, self.text, self.id, cells)
-            except InvalidInput as error:
-                if error.kind != "no_texts":
-                    raise
-                blank = one
-            finally:
-                self.columns = self.columns or [str(name) for name in column_names(one)]
-        if blank is None:
+            self.columns = self.columns or [str(name) for name in column_names(one)]
+            first = (one, cells, path) if not seen.samples else first
+            with errors_as_sentences(path.name):
+                seen.look(one, one.height)
+            if self._has_seen_enough(seen):
+                first = one, cells, path
+                break
+        if first is None:
             raise InvalidInput("The files hold no rows, so there is nothing to cluster.")
-        raise no_texts(blank, n_rows)
+        text, note = seen.choice() if self.text is None else (self.text, None)
+        text = chosen(text, list(seen.dtypes))
+        if self.id is not None:
+            need(self.id, list(seen.dtypes), "id")
+        one, cells, path = first
+        with errors_as_sentences(path.name):
+            frame = _with_columns(one, _asked(text, self.id))
+            rows = readers.from_piece(frame, text, self.id, cells)
+        rows.notes = [note, *rows.notes] if note else rows.notes
+        return rows
+
+    def _has_seen_enough(self, seen: Seen) -> bool:
+        """Whether later rows cannot change which columns are read."""
+        known, grows = (
+            list(seen.dtypes),
+            self.kind == "jsonl",
+        )  # a missing value may be a missing key
+        if self.text is None:
+            enough = seen.has_words or not (seen.has_blank or grows)
+        else:
+            enough = not grows or are_there(self.text, known)
+        return enough and (self.id is None or not grows or self.id in known)
 
     def _all_parts(self, slim: bool = False) -> Iterator[tuple[Any, Any, Path]]:
         for path in self.files:
             with errors_as_sentences(path.name):
                 for frame, source in self._frames(path, slim):
                     for one, cells in self._parts(frame, source):
-                        yield self._fitting(one, path), cells, path
+                        yield one, cells, path
                         del one, cells
                     del frame, source
 
@@ -215,10 +237,7 @@ class Batches:
         """The frame with the columns that are needed; an error if they are not there."""
         import polars as pl
 
-        if self.columns is None:
-            return frame
-        asked = _asked(self.text, self.id)
-        missing = [name for name in asked if name not in frame.columns]
+        missing = [name for name in self.needed if name not in frame.columns]
         if missing and self.kind != "jsonl":
             raise InvalidInput(
                 f"{path.name} has no column {missing[0]!r}, unlike {self.files[0].name}. Files that are"
@@ -227,9 +246,17 @@ class Batches:
             )
         if self.kind != "jsonl":
             return frame
-        odd = [name for name in asked if name in frame.columns and frame[name].dtype.is_numeric()]
-        nothing = [pl.lit(None, pl.String).alias(name) for name in missing]
-        return frame.with_columns(*nothing, *(pl.col(name).cast(pl.String) for name in odd))
+        frame = _with_columns(frame, self.needed)
+        odd = [name for name in self.needed if frame[name].dtype.is_numeric()]
+        return frame.with_columns(pl.col(name).cast(pl.String) for name in odd)
+
+
+def _with_columns(frame: Any, names: Iterable[str]) -> Any:
+    """The frame with columns of missing values where it does not have these."""
+    import polars as pl
+
+    missing = [name for name in names if name not in frame.columns]
+    return frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
 
 
 def frame_of(columns: dict[str, list[str]]) -> Any:
@@ -347,7 +374,7 @@ def _schema(path: Path) -> Any:
 def _asked(text: Any, id: str | None) -> tuple[str, ...]:
     """The columns that are needed, as far as they are known."""
     names = list(text) if isinstance(text, list | tuple) else [text]
-    return tuple(name for name in (*names, id) if isinstance(name, str))
+    return tuple(dict.fromkeys(name for name in (*names, id) if isinstance(name, str)))
 
 
 def _texts(frame: Any, text: Any) -> list[str]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie.text._again import digest_of
 from coterie.text.prune import Pruned, document_frequency, kept
 from coterie.text.tokenize import Tokenizer
 
@@ -29,6 +30,7 @@ class SplitTexts(NamedTuple):
     ids: npt.NDArray[np.int32]  # the words of all texts, in order
     words: list[str]  # by id
     df: npt.NDArray[np.int64]  # (words,) texts that hold each
+    digest: bytes  # of the texts, which may be read once more
 
     @property
     def n_texts(self) -> int:
@@ -39,7 +41,7 @@ class SplitTexts(NamedTuple):
 def split(tokenizer: Tokenizer, texts: Sequence[str]) -> SplitTexts:
     """The words of a batch."""
     ptr, ids, words = tokenizer.count(texts)
-    return SplitTexts(ptr, ids, words, document_frequency(ptr, ids, len(words)))
+    return SplitTexts(ptr, ids, words, document_frequency(ptr, ids, len(words)), digest_of(texts))
 
 
 def numbered(found: SplitTexts, id_of: Mapping[str, int]) -> npt.NDArray[np.int32]:

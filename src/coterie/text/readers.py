@@ -83,8 +83,10 @@ class Rows:
         if isinstance(self.frame, pl.DataFrame):
             start = out.tell()
             try:
-                self.frame.write_parquet(out)
+                _parquet.write(out, self.frame)
                 return
+            except OSError:
+                raise
             except Exception:  # a column that parquet cannot hold: one by one
                 out.seek(start)
                 out.truncate()
@@ -103,7 +105,7 @@ class Rows:
             except Exception:  # tables may hold arbitrary objects
                 continue
             columns.append(native)
-        pl.DataFrame(columns).write_parquet(out)
+        _parquet.write(out, pl.DataFrame(columns))
 
     def names_for(self, new: Iterable[str]) -> list[str]:
         """The names that `with_columns` gives to new columns."""
@@ -255,7 +257,7 @@ def _from_frame(
     if len(wrapped) == 0:
         raise InvalidInput("The table has no rows, so there is nothing to cluster.")
     if text is None:
-        text, note = guess(frame, wrapped)
+        text, note = guess(frame, len(wrapped))
         notes.append(note)
     else:
         text = chosen(text, names)

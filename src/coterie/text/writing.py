@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
-from coterie.text import _excel
+from coterie.text import _excel, _parquet
 from coterie.text._again import Changed
 from coterie.text._columns import column, column_names, is_missing
 from coterie.text._dialect import Dialect
@@ -227,10 +227,8 @@ def _write_parquet(out: BinaryIO, frame: Any, row_group: int | None = None) -> N
     import polars as pl
 
     try:
-        frame.write_parquet(out, row_group_size=row_group)
+        _parquet.write(out, frame, row_group)
     except pl.exceptions.PolarsError as error:
-        if "(os error " in str(error):  # not of the table: a full disk, for example
-            raise OSError(str(error)) from None
         reason = " ".join(str(error).split())
         raise InvalidInput(f"The table cannot be written as parquet ({reason}).") from None
 

@@ -1,0 +1,191 @@
+"""What Dask workers do with a partition of texts: pure functions of parcels."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from coterie import counts
+from coterie.counts import Corpus
+from coterie.distributed.calls import Parcel
+from coterie.errors import InvalidInput
+from coterie.large.sample import Drawn, draw
+from coterie.text import frequencies, readers, writing
+from coterie.text._again import digest_of
+from coterie.text.batches import Piece, read_piece
+from coterie.text.frequencies import Frequencies
+
+
+class Sampled(NamedTuple):
+    """Some rows of a partition."""
+
+    columns: dict[str, list[str]]  # texts and ids
+    rows: npt.NDArray[np.int64]  # their numbers within the partition
+
+
+class About(NamedTuple):
+    """What the client knows of the texts of a partition."""
+
+    n_rows: int
+    n_missing: int
+    n_entries: int  # distinct words of each text, added up
+    digest: bytes  # of the texts, which may be computed once more
+
+    def n_bytes(self, per_vector: int = 0) -> int:
+        """Size of the partition as word counts (see `Counts`) and vectors."""
+        return 8 * self.n_entries + (24 + per_vector) * self.n_rows
+
+
+def parcel(frame: Any) -> Parcel:
+    """A partition of a Dask DataFrame."""
+    return Parcel(frame)
+
+
+def read(piece: Piece) -> Parcel:
+    """A stretch of a file."""
+    try:
+        return Parcel(read_piece(piece))
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"A Dask worker says: {error} All workers need the files, at the same paths."
+        ) from None
+
+
+def first_texts(part: Parcel, text: Any, most: int) -> Parcel:
+    """The first texts that are not blank."""
+    return Parcel(list(islice(filter(None, _rows(part.content, text).texts), most)))
+
+
+def earlier(one: Parcel, other: Parcel) -> Parcel:
+    """Those of two neighbours that come first."""
+    return one if one.content else other
+
+
+def split(part: Parcel, text: Any, told: Parcel) -> Parcel:
+    """Returns (the words of the texts, the characters of each, the number of texts that are missing)."""
+    rows = _rows(part.content, text)
+    size = np.fromiter(map(len, rows.texts), np.int64, len(rows))
+    return Parcel((frequencies.split(told.content, rows.texts), size, rows.n_missing))
+
+
+def about(found: Parcel) -> Parcel:
+    """What the client knows of the texts."""
+    split, size, n_missing = found.content
+    return Parcel(About(size.size, n_missing, int(split.df.sum()), split.digest))
+
+
+def counted(found: Parcel) -> Parcel:
+    """How many texts hold each word."""
+    seen, split = Frequencies(), found.content[0]
+    seen.add(split.words, split.df, split.n_texts)
+    return Parcel(seen)
+
+
+def merged(one: Parcel, other: Parcel) -> Parcel:
+    """The counts of two parts of the texts."""
+    return Parcel(one.content.merged(other.content))
+
+
+def drawn(found: Parcel, first: int, n_rows: int, key: int) -> Parcel:
+    """The rows that may become the sample."""
+    size = found.content[1]
+    rows = first + np.arange(size.size)
+    return Parcel(Drawn(draw(key, rows), size, rows, n_rows).thinned())
+
+
+def fewest(one: Parcel, other: Parcel) -> Parcel:
+    """Those of two parts of the texts."""
+    return Parcel(one.content.joined(other.content))
+
+
+def sampled(part: Parcel, taken: npt.NDArray[np.int64], digest: bytes, told: Parcel) -> Parcel:
+    """Some rows."""
+    text, id = told.content
+    rows = _same_rows(part.content, digest, text, id)
+    names = text if isinstance(text, tuple) else (text,)
+    columns = {name: _rows(part.content, name).texts for name in names}
+    if id is not None:
+        columns[id] = list(map(str, rows.ids or []))
+    return Parcel(Sampled({n: [v[i] for i in taken.tolist()] for n, v in columns.items()}, taken))
+
+
+def encoded(found: Parcel, part: Parcel, digest: bytes, told: Parcel) -> Parcel:
+    """Returns (the corpus, the number of words of each row)."""
+    split, (words, text, embedding) = found.content[0], told.content
+    _check_same(split.digest, digest)
+    vectors = None
+    if embedding is not None:
+        rows = _same_rows(part.content, digest, text)
+        vectors = embedding.again(rows.texts, None, len(rows), "cluster_large")
+    ids = frequencies.numbered(split, {word: i for i, word in enumerate(words)})
+    made = counts.from_ids(split.ptr, ids, len(words), "cluster_large", tie=True, vectors=vectors)
+    return Parcel((made, np.diff(split.ptr)))
+
+
+def of_rows(docs: Parcel, labels: Parcel, rows: npt.NDArray[np.int64]) -> Parcel:
+    """The clusters of some rows."""
+    corpus: Corpus = docs.content[0]
+    return Parcel(np.append(labels.content, -1)[corpus.doc_of_row[rows]])
+
+
+def written(
+    part: Parcel,
+    docs: Parcel,
+    labels: Parcel,
+    probability: Parcel,
+    digest: bytes,
+    path: str,
+    told: Parcel,
+) -> Parcel:
+    """Write the rows with the columns that `cluster` adds to a parquet file; returns how many."""
+    rows, added = _added(part.content, docs, labels, probability, digest, told)
+    try:
+        Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
+    except OSError as error:
+        raise InvalidInput(
+            f"A Dask worker cannot write {path} ({error.strerror}). The output has to be on a disk that"
+            " all workers reach."
+        ) from None
+    return Parcel(len(rows))
+
+
+def with_columns(
+    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, digest: bytes, told: Parcel
+) -> Any:
+    """The rows with the columns that `cluster` adds."""
+    rows, added = _added(frame, docs, labels, probability, digest, told)
+    return rows.with_columns(added)
+
+
+def _added(
+    frame: Any, docs: Parcel, labels: Parcel, probability: Parcel, digest: bytes, told: Parcel
+) -> tuple[readers.Rows, dict[str, Any]]:
+    of, text, id = told.content
+    rows = _same_rows(frame, digest, text, id)
+    corpus, n_words = docs.content
+    return rows, of.columns(corpus, labels.content, probability.content, n_words)
+
+
+def _rows(frame: Any, text: Any, id: str | None = None) -> readers.Rows:
+    if len(frame) == 0:
+        return readers.Rows([], text, 0, [] if id else None, [], frame, id)
+    return readers.from_piece(frame, text, id)
+
+
+def _same_rows(frame: Any, digest: bytes, text: Any, id: str | None = None) -> readers.Rows:
+    """The rows of a partition that was read before; an error if its texts are not the same."""
+    rows = _rows(frame, text, id)
+    _check_same(digest_of(rows.texts), digest)
+    return rows
+
+
+def _check_same(now: bytes, before: bytes) -> None:
+    if now != before:
+        raise InvalidInput(
+            "A partition has changed since it was clustered, or its rows are in another order each time"
+            " that they are computed. Cluster it again; if the order changes, after `frame.persist()`."
+        )
