@@ -173,3 +173,8 @@ def test_a_digest_is_that_of_the_texts_in_order(monkeypatch: pytest.MonkeyPatch)
     for texts in tables:
         assert _again.digest_of(tuple(texts)) == _again.digest_of(texts)
         assert _again.digest_of(Texts(pl.Series(texts, dtype=pl.String))) == _again.digest_of(texts)
+
+
+def test_half_a_character_has_a_digest() -> None:
+    """Columns of Python objects may hold them."""
+    assert _again.digest_of(["a\ud800"]) != _again.digest_of(["a\ud801"])

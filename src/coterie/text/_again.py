@@ -26,7 +26,7 @@ def digest_of(texts: Sequence[str]) -> bytes:
     for start in range(0, len(texts), TEXTS):
         some = texts[start : start + TEXTS]
         found.update(" ".join(map(str, map(len, some))).encode())
-        found.update("".join(some).encode())
+        found.update("".join(some).encode("utf-8", "surrogatepass"))
     return found.digest()
 
 
