@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import json
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from coterie.large import sample as sample_room
 from coterie.large.sample import Drawn, Sample, draw
 from coterie.text import _pieces, batch_files, batches, frequencies, readers, vocabulary, writing
 from coterie.text._parquet import row_groups
+from coterie.text._which_files import too_large_for_memory
 from coterie.text.batch_files import TableFile
-from coterie.text.batches import Batches
+from coterie.text.batches import Batches, read_piece
 from coterie.text.frequencies import Frequencies
 from coterie.text.prune import prune
 from coterie.text.tokenize import Tokenizer
@@ -148,6 +150,28 @@ def test_several_files(tmp_path: Path) -> None:
         list(Batches(str(tmp_path / "*.csv"), text="text").read())
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("name", ["br [1]", "a*b", "a?b", "a{b}"])
+def test_names_that_look_like_patterns(tmp_path: Path, kind: str, name: str) -> None:
+    """A file is read and written under its own name, whatever characters it has."""
+    if sys.platform == "win32" and set("*?") & set(name):
+        pytest.skip("Windows has no such names")
+    path, out = tmp_path / f"{name}.{kind}", tmp_path / f"{name} out.{kind}"
+    put(tmp_path, kind).rename(path)
+    texts = readers.read(path, text="text").texts
+    for data in (path, str(path), [path, path]):
+        rows = list(Batches(data, text="text").read())
+        files = 2 if isinstance(data, list) else 1
+        assert [text for some in rows for text in some.texts] == list(texts) * files
+    with TableFile(out, kind) as table:
+        for some in Batches(path, text="text").read():
+            table.add(some, {"cluster": np.arange(len(some))})
+    assert list(readers.read(out, text="text").texts) == list(texts)
+    if kind == "parquet":
+        (piece,) = Batches(path, text="text").pieces(1000)
+        assert read_piece(piece)["text"].to_list() == TEXTS
+
+
 def test_what_cannot_be_read_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.xlsx").write_bytes(b"PK")
     (tmp_path / "x.parquet").write_bytes(b"PAR1 not at all PAR1")
@@ -178,12 +202,12 @@ def test_what_cannot_be_read_in_batches(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_which_files_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [put(tmp_path, kind) for kind in ("csv", "parquet", "jsonl.gz")]
-    assert not any(map(batches.too_large_for_memory, paths))
+    assert not any(map(too_large_for_memory, paths))
     monkeypatch.setenv("COTERIE_MAX_MEMORY", "2kB")
-    assert batches.too_large_for_memory(paths[0])
-    assert batches.too_large_for_memory(paths[1])
-    assert not batches.too_large_for_memory(["a text"])
-    assert not batches.too_large_for_memory(tmp_path)
+    assert too_large_for_memory(paths[0])
+    assert too_large_for_memory(paths[1])
+    assert not too_large_for_memory(["a text"])
+    assert not too_large_for_memory(tmp_path)
 
 
 # ---------------------------------------------------------------- words
@@ -365,13 +389,13 @@ def test_a_damaged_schema_is_that_of_its_file(
     table = pl.DataFrame({"text": ["one word", "two words"]})
     for name in ("a.parquet", "b.parquet"):
         table.write_parquet(tmp_path / name)
-    read = pl.read_parquet_schema
+    read = pl.scan_parquet
 
-    def refused(path: Path) -> Any:
+    def refused(path: Path, **how: Any) -> Any:
         if path.name == "b.parquet":
             raise pl.exceptions.ComputeError("out of specification")
-        return read(path)
+        return read(path, **how)
 
-    monkeypatch.setattr(pl, "read_parquet_schema", refused)
+    monkeypatch.setattr(pl, "scan_parquet", refused)
     with pytest.raises(InvalidInput, match=r"^b\.parquet cannot be read as a table"):
         Batches(str(tmp_path / "*.parquet"), "text")

@@ -19,7 +19,7 @@ def wanted(file: str | list[Path], asked: bool) -> bool:
     """Whether to read the file in parts: as asked, or because it does not fit into memory."""
     if asked:
         return True
-    from coterie.text.batches import too_large_for_memory
+    from coterie.text._which_files import too_large_for_memory
 
     return file != "-" and too_large_for_memory(file)
 

@@ -44,8 +44,9 @@ from coterie.large.whole import spread
 from coterie.sampler import Event
 from coterie.text import frequencies, readers
 from coterie.text._again import digest_of
+from coterie.text._which_files import files_of
 from coterie.text.batch_files import WRITTEN, TableFile, check_not_input
-from coterie.text.batches import Batches, files_of
+from coterie.text.batches import Batches
 from coterie.text.frequencies import Frequencies
 from coterie.text.prune import check_any_text
 from coterie.text.tokenize import Tokenizer

@@ -12,17 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
-from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, _several, readers
+from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, readers
 from coterie.text._columns import are_there, chosen, column_names, need
 from coterie.text._encodings import decode, name_of
 from coterie.text._files import errors_as_sentences
 from coterie.text._guessing import Seen
+from coterie.text._which_files import check_alike, files_of, kind_of_all
 from coterie.text.readers import Rows
 
 ROWS = 50_000  # in a batch, at most
-STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
 
 
 class Piece(NamedTuple):
@@ -55,7 +54,7 @@ class Batches:
         header: bool | None = None,
     ) -> None:
         self.files = files_of(data)
-        self.kind = _kind(self.files)
+        self.kind = kind_of_all(self.files)
         self.asked_encoding, self.encoding, self.header = encoding, encoding, header
         self.separator: str | None = None
         self.columns: list[str] | None = None  # of the first batch; None: not read yet
@@ -208,7 +207,7 @@ class Batches:
         groups = _parquet.row_groups(path)
         lazy = pl.scan_parquet(path, glob=False)
         if path == self.files[0] and self.columns is None:
-            _check_alike(self.files)
+            check_alike(self.files)
         if slim and self.columns is not None:
             lazy = lazy.select(self.needed)
         for first, n_rows in _pieces.groups_together(groups, ROWS, path.name):
@@ -289,86 +288,6 @@ def joined_frames(frames: list[Any]) -> Any:
         [frame.with_columns(pl.col(mixed).cast(pl.String)) if mixed else frame for frame in frames],
         how="vertical_relaxed",
     )
-
-
-def too_large_for_memory(data: Any) -> bool:
-    """Whether these are files that can be read in batches, and cannot be read at once."""
-    from coterie.text._bounded_read import most_bytes
-
-    try:
-        files = files_of(data)
-        kind = _kind(files)
-        need = sum(path.stat().st_size for path in files) / most_bytes()
-        if kind == "parquet":
-            groups = [group for path in files for group in _parquet.row_groups(path)]
-            need = max(need, sum(2 * size + 80 * rows for rows, size in groups) / allowed_memory())
-    except (InvalidInput, OSError):
-        return False  # reading it will say what is wrong
-    return need > 1.0
-
-
-def files_of(data: Any) -> list[Path]:
-    """The files that are meant, in order; an error if these are no files."""
-    several = _several.paths(data)
-    if several:
-        return several
-    if isinstance(data, list | tuple) and data and all(map(_is_file, data)):
-        return [Path(path) for path in data]
-    if not isinstance(data, str | os.PathLike) or data == "-":
-        raise InvalidInput(
-            "Only files can be read in batches: pass a path, a pattern or a list of paths, not"
-            f" {_described(data)}"
-        )
-    if not Path(data).exists():
-        raise InvalidInput(f"There is no file {os.fspath(data)!r}.")
-    return [Path(data)]
-
-
-def _is_file(path: Any) -> bool:
-    return isinstance(path, str | os.PathLike) and os.path.isfile(path)
-
-
-def _described(data: Any) -> str:
-    """What was passed instead of files, and what takes it."""
-    if isinstance(data, str):
-        return "standard input."
-    if isinstance(data, list | tuple) and any(map(_is_file, data)):
-        return "paths and other things."
-    return (
-        f"a {type(data).__name__}. Texts and tables that are in memory are clustered by"
-        " coterie.cluster()."
-    )
-
-
-def _kind(files: list[Path]) -> str:
-    kinds = {_files.kind_of(path) if path.is_file() else "folder" for path in files}
-    if len(kinds) > 1:
-        raise InvalidInput("Files that are read in batches must all be of the same type.")
-    (kind,) = kinds
-    if kind not in STREAMED:
-        raise InvalidInput(
-            f"{files[0].name} cannot be read in batches. Use a .csv, .tsv, .jsonl, .txt or .parquet file."
-        )
-    return kind
-
-
-def _check_alike(files: list[Path]) -> None:
-    """Refuse parquet files whose columns differ: their rows could not be written to one file."""
-    first, *others = ((path, _schema(path)) for path in files)
-    for path, schema in others:
-        if schema != first[1]:
-            raise InvalidInput(
-                f"{path.name} has other columns than {first[0].name}, or columns of other types. Files that"
-                " are read together need the same columns."
-            )
-
-
-def _schema(path: Path) -> Any:
-    import polars as pl
-
-    with errors_as_sentences(path.name):  # a damaged file is one sentence, which names it
-        _parquet.row_groups(path)
-        return pl.read_parquet_schema(path)
 
 
 def _asked(text: Any, id: str | None) -> tuple[str, ...]:
