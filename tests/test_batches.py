@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import gzip
 import json
@@ -123,6 +124,60 @@ def test_what_the_first_rows_decide_holds_for_all(tmp_path: Path, piece: int) ->
     assert read.dialect is not None
     assert read.dialect.separator == ";"
     assert read.dialect.encoding == "utf-8"  # a part might not be encodable
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "txt", "csv.gz"])
+@pytest.mark.parametrize(
+    ("encoding", "asked"),
+    [
+        ("utf-16", None),
+        ("utf-32", None),
+        ("utf-16-le", None),
+        ("utf-16-be", "utf-16-be"),
+        ("utf-16", "UTF-16"),
+        ("cp500", "cp500"),  # its line ends are another byte
+    ],
+)
+def test_encodings_whose_line_ends_are_no_single_byte(
+    tmp_path: Path,
+    piece: int,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    encoding: str,
+    asked: str | None,
+) -> None:
+    """A piece may end within a character; the byte 0x0A is in many characters, such as \u010a."""
+    monkeypatch.setattr(_pieces, "PIECE", piece + 111)  # no multiple of four, and a row fits
+    letters = "naïve" if encoding == "cp500" else "naïve \u010a \u0a0a 😀"
+    texts = [f"row {i}, {letters} words" for i in range(200)]
+    path = put(tmp_path, kind, texts)
+    raw = path.read_bytes()
+    content = gzip.decompress(raw) if kind.endswith(".gz") else raw
+    content = content.decode().encode(encoding)
+    path.write_bytes(gzip.compress(content) if kind.endswith(".gz") else content)
+    read = Batches(path, text="text", encoding=asked)
+    for _ in range(2):
+        assert [text for rows in read.read() for text in rows.texts] == texts
+    noted = [note for note in read.notes if "no byte order mark" in note]
+    assert len(noted) == (encoding == "utf-16-le")
+    if read.dialect is not None:
+        assert read.dialect.encoding == "utf-8"
+        assert read.dialect.mark == codecs.BOM_UTF8
+
+
+def test_files_of_several_encodings(tmp_path: Path, piece: int) -> None:
+    for name, encoding in (("a", "utf-16"), ("b", "cp1252"), ("c", "utf-8")):
+        text = "text\n" + "un café à la crème\n" * 30
+        (tmp_path / f"{name}.csv").write_bytes(text.encode(encoding))
+    read = Batches(str(tmp_path / "*.csv"), text="text")
+    assert {text for rows in read.read() for text in rows.texts} == {"un café à la crème"}
+
+
+def test_a_wide_encoding_that_is_damaged(tmp_path: Path, piece: int) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(("text\n" + "some words\n" * 90).encode("utf-16") + b"\x00\xd8" + b"\n\0" * 9)
+    with pytest.raises(InvalidInput, match=r"x\.csv is not valid utf-16\. Leave out encoding"):
+        list(Batches(path, text="text").read())
 
 
 def test_objects_of_several_kinds(tmp_path: Path, piece: int) -> None:

@@ -10,6 +10,7 @@ import codecs
 import re
 import unicodedata
 from itertools import pairwise
+from typing import NamedTuple
 
 from coterie._sentence import counted, example, parameter
 from coterie.errors import InvalidInput
@@ -27,6 +28,7 @@ _escaped = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as surroga
 _multibyte = re.compile("[\x80-\ud7ff\ue000-\U0010ffff]")
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f"})
 _SAMPLE = 50_000
+HEAD = 2 * _SAMPLE  # bytes that UTF-16 is recognised by
 _AROUND = 1_000
 _PIECE = 2**18
 ADVICE = "If characters look wrong, use " + example("encoding") + "."
@@ -49,8 +51,7 @@ def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | No
     sixteen = _utf_16(raw)
     if sixteen is not None:
         text = raw.decode(sixteen, "replace")
-        note = f"{name} was read as {sixteen}, although it has no byte order mark. "
-        return text.encode("utf-8", "replace"), note + ADVICE
+        return text.encode("utf-8", "replace"), _without_mark(name, sixteen)
     return (raw, None) if _is_utf_8(raw) else _not_quite_utf_8(raw, name)
 
 
@@ -73,6 +74,32 @@ def name_of(raw: bytes, encoding: str | None) -> tuple[str, bytes]:
     if len(_multibyte.findall(text)) >= 2 * len(_escaped.findall(text)):
         return "utf-8", b""
     return _found(raw), b""
+
+
+class Wide(NamedTuple):
+    """An encoding whose line ends are not the byte 0x0A alone, such as UTF-16."""
+
+    encoding: str
+    note: str | None
+    errors: str  # as decoders call what to do with bytes that are not valid
+
+
+def wide(head: bytes, encoding: str | None, name: str) -> Wide | None:
+    """The encoding of a file that starts so, if it cannot be cut at the byte 0x0A."""
+    marked = next((found for mark, found in _MARKS if head.startswith(mark)), None)
+    known = encoding or marked
+    if known is None:
+        guessed = _utf_16(head)
+        return None if guessed is None else Wide(guessed, _without_mark(name, guessed), "replace")
+    try:
+        is_wide = "\n".encode(known) not in (b"\n", codecs.BOM_UTF8 + b"\n")
+    except LookupError:
+        return None  # `decode` says that there is no such encoding
+    return Wide(known, None, "strict") if is_wide else None
+
+
+def _without_mark(name: str, sixteen: str) -> str:
+    return f"{name} was read as {sixteen}, although it has no byte order mark. " + ADVICE
 
 
 def _is_utf_8(raw: bytes) -> bool:
@@ -101,11 +128,14 @@ def _named(raw: bytes, encoding: str, problem: str) -> bytes:
         ) from None
     except (ValueError, TypeError) as error:
         where = f" (first at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
-        raise InvalidInput(
-            f"{problem}{where}. Leave out "
-            + parameter("encoding")
-            + " to detect it, or use another one."
-        ) from None
+        raise not_valid(problem + where) from None
+
+
+def not_valid(problem: str) -> InvalidInput:
+    """The error for bytes that are not valid in the encoding that was given or found."""
+    return InvalidInput(
+        f"{problem}. Leave out " + parameter("encoding") + " to detect it, or use another one."
+    )
 
 
 # ---------------------------------------------------------------- UTF-16 without a byte order mark
@@ -116,7 +146,7 @@ def _utf_16(raw: bytes) -> str | None:
     character. Chinese has neither, but its line ends and spaces contain NULs, which do not occur in
     other text encodings.
     """
-    head = raw[: 2 * _SAMPLE]
+    head = raw[:HEAD]
     head = head[: len(head) // 2 * 2]
     n_nul = head.count(0)
     if len(head) < 4 or n_nul == 0:

@@ -5,6 +5,7 @@ In: a path. Out: bytes that end at the end of a line, or for parquet the row gro
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import re
 import zlib
@@ -16,6 +17,7 @@ from typing import IO, Any
 from coterie._disk import check_regular
 from coterie._memory import allowed_memory, in_units
 from coterie.errors import InvalidInput
+from coterie.text._encodings import HEAD, Wide, not_valid, wide
 
 PIECE = 16 * 2**20  # bytes that are read at once
 LONGEST = 16  # pieces that a single row may take
@@ -23,12 +25,21 @@ LONGEST = 16  # pieces that a single row may take
 _CELL_OR_END = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*(?:""[^"]*)*(?:"|\Z)|\n')
 
 
-def lines(path: Path, quoted: bool) -> Iterator[bytes]:
-    """Pieces of a text file that end with a line; `quoted`: line ends within quotes do not count."""
+def lines(path: Path, quoted: bool, encoding: Wide | None = None) -> Iterator[bytes]:
+    """Pieces of a text file that end with a line; `quoted`: line ends within quotes do not count.
+
+    A file in a wide encoding becomes UTF-8.
+    """
     rest = b""
     with closing(_opened(path)) as file:
+        recoded = _Recoded(encoding, path.name) if encoding else None
         while True:
             read = _read(file, path)
+            if recoded is not None:
+                is_last = not read
+                read = recoded(read)
+                if not read and not is_last:
+                    continue
             data = rest + read
             if not read:
                 break
@@ -43,6 +54,26 @@ def lines(path: Path, quoted: bool) -> Iterator[bytes]:
             rest = data[end:]
     if data:
         yield data
+
+
+class _Recoded:
+    """Bytes of a wide encoding as UTF-8; a piece may end within a character."""
+
+    def __init__(self, encoding: Wide, name: str) -> None:
+        self._decoder = codecs.getincrementaldecoder(encoding.encoding)(encoding.errors)
+        self._problem = f"{name} is not valid {encoding.encoding}"
+
+    def __call__(self, raw: bytes) -> bytes:
+        try:
+            return self._decoder.decode(raw, final=not raw).encode("utf-8", "replace")
+        except ValueError:
+            raise not_valid(self._problem) from None
+
+
+def wide_encoding(path: Path, asked: str | None) -> Wide | None:
+    """The encoding of a text file whose line ends are not the byte 0x0A alone; None for all others."""
+    with closing(_opened(path)) as file:
+        return wide(_read(file, path, HEAD), asked, path.name)
 
 
 def _last_end(data: bytes, quoted: bool) -> int:
@@ -71,9 +102,9 @@ def _opened(path: Path) -> Any:
     return gzip.open(path, "rb")
 
 
-def _read(file: IO[bytes], path: Path) -> bytes:
+def _read(file: IO[bytes], path: Path, size: int | None = None) -> bytes:
     try:
-        return file.read(PIECE)
+        return file.read(PIECE if size is None else size)
     except (OSError, EOFError, zlib.error):
         raise InvalidInput(
             f"{path.name} is damaged or incomplete: it cannot be read to its end."

@@ -55,7 +55,8 @@ class Batches:
     ) -> None:
         self.files = files_of(data)
         self.kind = kind_of_all(self.files)
-        self.asked_encoding, self.encoding, self.header = encoding, encoding, header
+        self.asked_encoding, self.header = encoding, header
+        self.encoding: str | None = None  # of the first file
         self.separator: str | None = None
         self.columns: list[str] | None = None  # of the first batch; None: not read yet
         self.names: list[str] = []  # as in the header of a csv file
@@ -146,21 +147,21 @@ class Batches:
             yield from self._parquet(path, slim)
             return
         n_rows = 0
-        for piece in _pieces.lines(path, quoted=self.kind in ("csv", "tsv")):
+        wide = _pieces.wide_encoding(path, self.asked_encoding)
+        encoding = "utf-8" if wide else self.asked_encoding
+        for piece in _pieces.lines(path, self.kind in ("csv", "tsv"), wide):
             name = f"{path.name} after row {n_rows:,}" if n_rows else path.name
-            frame, source = self._parsed(piece, name, is_first=n_rows == 0)
+            data, note = decode(piece, encoding, name)
+            encoding = encoding or name_of(piece, None)[0]
+            if self.columns is None and self.encoding is None:
+                note = wide.note if wide else note
+                self.notes += [note] if note else []
+                self.encoding = wide.encoding if wide else encoding
+            frame, source = self._parsed(piece, data, name, is_first=n_rows == 0)
             n_rows += frame.height
             yield frame, source
 
-    def _parsed(self, piece: bytes, name: str, is_first: bool) -> tuple[Any, Any]:
-        data, note = decode(piece, self.asked_encoding if is_first else self.encoding, name)
-        if self.columns is None:
-            self.notes += [note] if note else []
-            self.encoding = self.encoding or name_of(piece, None)[0]
-            if self.encoding.startswith(("utf-16", "utf-32")):
-                raise InvalidInput(
-                    f"{name} is {self.encoding}. Save it as UTF-8 to read it in parts."
-                )
+    def _parsed(self, piece: bytes, data: bytes, name: str, is_first: bool) -> tuple[Any, Any]:
         if self.kind == "txt":
             return _files.lines(data), None
         if self.kind == "jsonl":
@@ -181,9 +182,8 @@ class Batches:
             self.names, self.separator = cells.header, cells.separator
             named = [f"column_{i + 1}" for i in range(len(self.names))]
             self.header = self.names != named if self.header is None else self.header
-            self.dialect = _one_encoding(
-                _dialect.find(piece, self.encoding, cells.separator, cells.frame)
-            )
+            found = _dialect.find(piece, self.encoding, cells.separator, cells.frame)
+            self.dialect = _one_encoding(found)
             return frame, cells
         if is_first and self.header and cells.header != self.names:
             raise InvalidInput(
