@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from coterie import GSDMM, GSDPMM, checkpoint
+import coterie
+from coterie import GSDMM, GSDPMM, _disk, checkpoint
+from coterie.cli import main
 from coterie.demo import make_corpus
 from coterie.errors import CoterieError, InvalidInput, ModelFileError
 
@@ -387,3 +389,72 @@ def test_a_symbolic_link_stays_one(docs: list[list[str]], expected: Any, tmp_pat
     np.testing.assert_array_equal(make(tmp_path / "run.ckpt").fit(docs).labels_, expected)
     assert (tmp_path / "run.ckpt").is_symlink()
     assert [p.name for p in (tmp_path / "far").iterdir()] == ["real.ckpt"]
+
+
+def damaged(path: Path) -> None:
+    make(path, n_sweeps=1).fit([["some", "words"], ["other", "words"]])
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("call", ["cluster", "cluster_large"])
+@pytest.mark.parametrize(
+    ("name", "prepare", "says"),
+    [
+        (
+            "a folder",
+            Path.mkdir,
+            r"^The checkpoint .*a folder cannot be written: it is a folder\.$",
+        ),
+        ("no/x.ck", None, r"^The checkpoint .*x\.ck cannot be written: there is no folder .*no\.$"),
+        ("x.ck", damaged, r"x\.ck is damaged .* Delete it"),
+        ("x.ck", lambda path: path.write_text("mine"), r"no checkpoint, or .* Use another file"),
+    ],
+)
+def test_a_wrong_checkpoint_is_found_before_anything_is_read(
+    tmp_path: Path, call: str, name: str, prepare: Any, says: str
+) -> None:
+    path, out = tmp_path / name, tmp_path / "out.csv"
+    stages: list[str] = []
+    (tmp_path / "texts.csv").write_text("text\nsome words here\nother words there\n")
+    if prepare is not None:
+        prepare(path)
+    before = sorted(tmp_path.iterdir())
+    more = {"out": out} if call == "cluster_large" else {}
+    how: dict[str, Any] = {"checkpoint": path, "on_stage": stages.append, **more}
+    with pytest.raises(ModelFileError, match=says) as caught:
+        getattr(coterie, call)(tmp_path / "texts.csv", text="text", **how)
+    assert caught.value.parameter == "checkpoint"
+    assert stages == []
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_checkpoint_is_not_the_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("texts.csv").write_text("text\nsome words here\nother words there\n")
+    for name in ("x.csv", "./x.csv"):
+        with pytest.raises(InvalidInput, match="is the output, or inside of it"):
+            coterie.cluster_large("texts.csv", "x.csv", text="text", checkpoint=name)
+    for how in (["--out-of-core"], []):
+        for out, saved in (("x", "x"), ("x", "x/y.ck")):
+            assert main(["fit", "texts.csv", *how, "-o", out, "--checkpoint", saved]) != 0
+            said = capsys.readouterr().err
+            assert "-o and --checkpoint" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.csv"]
+
+
+def test_a_sentence_about_another_path_is_left_as_it_is(tmp_path: Path) -> None:
+    """While an output is staged, the checkpoint may turn out to be taken."""
+
+    def nested() -> None:
+        one, other = _disk.Claim(tmp_path / "a"), _disk.Claim(tmp_path / "b")
+        with one, one.staged(), other, other.staged() as fresh:
+            fresh.write_text("new")
+            other.real.write_text("old")
+            other.put(fresh, lambda _: "it is there")
+
+    with pytest.raises(_disk.Taken, match=r"^[^:]*b cannot be written: it is there\.$"):
+        nested()

@@ -336,7 +336,7 @@ def _errors_as_sentences(path: Path, fresh: Path | None = None) -> Iterator[None
         yield
     except (Taken, InUse) as error:
         said = str(error)
-        if not said.startswith(str(path)):
+        if not said.endswith("."):  # a reason, not yet a sentence, perhaps about another path
             said = f"{path} cannot be written: {said}."
         raise type(error)(said) from None
     except CoterieError as error:

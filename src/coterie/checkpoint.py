@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from coterie import _disk
 from coterie.counts import Counts
-from coterie.errors import InvalidInput, ModelFileError
+from coterie.errors import InvalidInput, ModelFileError, concerning
 from coterie.state import Assignment
 from coterie.steps import Learned
 from coterie.trace import Trace
@@ -73,11 +74,35 @@ def claimed(path: Path | None) -> Iterator[_disk.Claim | None]:
     if path is None:
         yield None
         return
-    _disk.check_free(path, _disk.no_file)
-    with _disk.Claim(path) as place:
+    place = _disk.Claim(path)
+    why = _disk.no_file(place.real) if os.path.lexists(place.real) else ""
+    if not why and not place.real.parent.is_dir():
+        why = f"there is no folder {path.parent}"
+    if why:
+        raise ModelFileError(f"The checkpoint {path} cannot be written: {why}.")
+    with place:
         with place.staged():  # what cannot be written later is noticed now
             pass
         yield place
+
+
+def check(path: str | os.PathLike[str] | None, out: str | os.PathLike[str] | None = None) -> None:
+    """Refuse a checkpoint that cannot be written or read, before the texts are read.
+
+    Nor can it be the output, or lie in it.
+    """
+    if path is None:
+        return
+    path = Path(path)
+    with concerning("checkpoint"):
+        real = _disk.Claim(path).real
+        if out is not None and _disk.Claim(out).real in (real, *real.parents):
+            raise InvalidInput(
+                f"The checkpoint {path} is the output, or inside of it. Use another path."
+            )
+        with claimed(path):
+            if path.exists():
+                _whole(path)
 
 
 def write(place: _disk.Claim, mark: str, run: Saved) -> None:
@@ -110,13 +135,7 @@ def read(
     """
     if not path.exists():
         return None
-    arrays, about = open_tensors(path)
-    if about.get("schema") != str(SCHEMA) or not _is_complete(arrays):
-        raise ModelFileError(
-            f"{path} is not a checkpoint that this version of coterie can read. Delete it to start again."
-        )
-    if about.pop("digest", "") != _digest(arrays, about):
-        raise ModelFileError(f"{path} is damaged (its checksum differs). Delete it to start again.")
+    arrays, about = _whole(path)
     if about.get("mark") != mark:
         raise InvalidInput(
             f"The checkpoint {path} belongs to other data, parameters or another seed. Delete it, or use"
@@ -141,6 +160,18 @@ def read(
     if not sane or not possible(found):
         raise misfit(path)
     return Saved(found, trace, key, elapsed, learned, about.get("kind", ""), memory)
+
+
+def _whole(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
+    """What a checkpoint says; refused unless every bit of it is as it was written."""
+    arrays, about = open_tensors(path)
+    if about.get("schema") != str(SCHEMA) or not _is_complete(arrays):
+        raise ModelFileError(
+            f"{path} is not a checkpoint that this version of coterie can read. Delete it to start again."
+        )
+    if about.pop("digest", "") != _digest(arrays, about):
+        raise ModelFileError(f"{path} is damaged (its checksum differs). Delete it to start again.")
+    return arrays, about
 
 
 def _learned(found: Any) -> dict[str, dict[str, float]]:
@@ -175,7 +206,8 @@ def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str
         raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from None
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise ModelFileError(
-            f"{path} cannot be read: it is damaged or incomplete ({error})."
+            f"{path} is no checkpoint, or it is damaged or incomplete ({error}). Use another file, or"
+            " delete it to start again."
         ) from None
     return arrays, about
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coterie import _allowed, editing, expecting, explaining, fitting, urns
+from coterie import checkpoint as _saved
 from coterie._allowed import Rule, either, nothing, number, one_of, whole
 from coterie._habits import pointing
 from coterie._records import recorded
@@ -220,7 +221,8 @@ def cluster(
     began = time.perf_counter()
     _allowed.check("cluster", ALLOWED, {name: given[name] for name in ALLOWED})
     estimator = _estimator(given)
-    # mistakes in seeds, embedder or stop words show before a file is read
+    # mistakes in the checkpoint, seeds, embedder or stop words show before a file is read
+    _saved.check(estimator.checkpoint)
     topics = expecting.topics_of(estimator, seeds, seed_weight)
     source = _embedder(estimator, model is None)
     stop_words = stopping.asked(stop_words)

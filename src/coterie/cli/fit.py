@@ -82,7 +82,8 @@ def run(
     _check_printing(target, format, as_json)
     if dask is not None:
         parts_of_a_file.check_dask(default_type(file))
-    outputs = _outputs(file, target, format, model, report, force, dask is not None)
+    by_workers, saved = dask is not None, options["checkpoint"]
+    outputs = _outputs(file, target, format, model, report, force, by_workers, saved)
     if per_group and (target == "-" or places.kind_of(target) not in (None, "xlsx")):
         raise InvalidInput(
             "--per-group writes several tables. Let -o name a folder or an .xlsx file."
@@ -225,6 +226,7 @@ def _outputs(
     report: Path | None,
     force: bool,
     by_workers: bool,
+    checkpoint: Path | None,
 ) -> dict[str, Place]:
     """The outputs to write, by the options that name them; workers write a folder of tables."""
     outputs = {}
@@ -240,7 +242,8 @@ def _outputs(
         outputs["--model"] = places.for_model(model, force)
     if report is not None:
         outputs["--report"] = places.for_file(report, force, file)
-    places.check_apart(outputs)
+    targets = {option: place.target for option, place in outputs.items()}
+    places.check_apart(targets if checkpoint is None else {**targets, "--checkpoint": checkpoint})
     return outputs
 
 

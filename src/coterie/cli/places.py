@@ -172,11 +172,11 @@ def for_model(target: Path, force: bool) -> Place:
     return Place(target, no_model)
 
 
-def check_apart(outputs: dict[str, Place]) -> None:
+def check_apart(targets: dict[str, Path]) -> None:
     """Refuse two outputs with the same path, or one inside the other; the keys are their options."""
     seen: list[tuple[str, Path]] = []
-    for option, place in outputs.items():
-        real = Path(os.path.realpath(place.target))
+    for option, target in targets.items():
+        real = Path(os.path.realpath(target))
         for other, at in seen:
             if real == at:
                 raise InvalidInput(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie import _allowed, _rng, _system
+from coterie import _allowed, _rng, _system, checkpoint
 from coterie._allowed import whole
 from coterie._sentence import example
 from coterie.backends import threads
@@ -98,6 +98,7 @@ def asked(given: dict[str, Any]) -> Asked:
     own = set(Asked._fields) - {"words", "enter", "settings"}
     mine = {name: settings.pop(name) for name in own}
     _check({**settings, **mine}, words.tokenizer)
+    checkpoint.check(mine["checkpoint"], mine["out"])
 
     def enter(stage: str) -> None:
         _system.release_memory()  # each stage leaves about 100 MB
