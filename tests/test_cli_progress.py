@@ -29,6 +29,17 @@ def test_a_long_stage_says_how_much_is_done_and_left(
     assert capsys.readouterr().err == "vectors: 1,000 of 4,000 texts · about 1:00 min left\n"
 
 
+def test_a_file_that_is_read_in_parts_is_measured_in_bytes(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = Stages()
+    stages.enter("words")
+    clock[0] = 20.0
+    stages.part("words", 2_500_000_000, 10_000_000_000)
+    stages.close()
+    assert capsys.readouterr().err.startswith("words: 2.5 GB of 10.0 GB · about 1:00 min left\n")
+
+
 def test_nothing_is_said_if_it_must_be_quiet(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gzip
 import json
 import os
 import subprocess
@@ -26,7 +27,7 @@ from coterie.errors import InvalidInput, UnknownParameter
 from coterie.large.clustering import SAMPLE
 from coterie.model import Model
 from coterie.state import assigned
-from coterie.text import batches
+from coterie.text import _pieces, batches
 
 N = 2400
 DOCUMENTS, TOPICS = make_corpus(N, seed=5)
@@ -207,6 +208,37 @@ def test_no_sweeps_over_all(file: Path, tmp_path: Path) -> None:
     assert len(beside) == 3  # the lock, the words, and the table to be
     assert all(name.startswith(".out.parquet.coterie") for name in beside)
     assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "csv.gz", "several"])
+def test_it_tells_how_much_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Bytes while the files are read, rows while vectors are made and while the table is written."""
+    monkeypatch.setattr(_pieces, "PIECE", 10_000)
+    table = pl.DataFrame({"text": TEXTS})
+    files = [tmp_path / f"a.{kind}"]
+    if kind == "parquet":
+        table.write_parquet(files[0], row_group_size=400)
+    elif kind == "several":
+        files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+        for path, part in zip(files, (table[:1000], table[1000:]), strict=True):
+            part.write_csv(path)
+    else:
+        content = table.write_csv().encode()
+        files[0].write_bytes(gzip.compress(content) if kind == "csv.gz" else content)
+    told: dict[str, list[tuple[int, int]]] = {}
+    note = lambda stage, *now: told.setdefault(stage, []).append(now)  # noqa: E731
+    out = tmp_path / ("out.parquet" if kind == "parquet" else "out.csv")
+    cluster_large(files, out, text="text", on_progress=note, **FAST)
+    n_bytes = sum(path.stat().st_size for path in files)
+    assert list(told) == ["words", "encoding", "writing"]
+    for stage, total in (("words", n_bytes), ("encoding", N), ("writing", N)):
+        done = [now[0] for now in told[stage]]
+        assert done == sorted(done)
+        assert 0 < done[0] < total
+        assert done[-1] == total
+        assert {now[1] for now in told[stage]} == {total}
 
 
 def test_sweeps_go_on_from_a_checkpoint(file: Path, tmp_path: Path) -> None:

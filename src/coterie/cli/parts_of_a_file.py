@@ -60,7 +60,8 @@ def cluster(
     from coterie.large.clustering import defaults, fit_large
     from coterie.large.settings import asked
 
-    how = {**given, "n_jobs": -1, "callbacks": [stages.sweep], "on_stage": stages.enter}
+    how = {**given, "n_jobs": -1, "callbacks": [stages.sweep]}
+    how |= {"on_stage": stages.enter, "on_progress": stages.part}
     what = asked({**defaults(), "data": file, "out": None, **how})
     large: Large | OnWorkers
     if client is None:

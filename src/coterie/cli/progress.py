@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any
 
+from coterie._memory import in_units
 from coterie._sentence import counted
 from coterie._system import release_memory
 from coterie.cli.words import duration
@@ -81,7 +82,10 @@ class Stages:
             return
         left = took / done * (total - done)
         what = "sweeps over a sample" if stage == "sampling" else "texts"
-        now = f"{done:,} of {total:,} {what} · about {duration(left)} left"
+        much = f"{done:,} of {total:,} {what}"
+        if stage == "words":  # of a file that is read in parts
+            much = f"{in_units(done)} of {in_units(total)}"
+        now = f"{much} · about {duration(left)} left"
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, detail=now, bar=True)
         else:

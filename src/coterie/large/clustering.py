@@ -38,7 +38,7 @@ from coterie.large.on_dask import cluster_dask
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
 from coterie.large.sample import Sample
-from coterie.large.settings import Asked, Words, asked
+from coterie.large.settings import Asked, asked
 from coterie.large.store import Store
 from coterie.large.whole import spread
 from coterie.sampler import Event
@@ -76,6 +76,7 @@ class Large:
     batches: Batches
     texts: Texts
     documents: LocalDocuments
+    what: Asked
 
     @property
     def n_texts(self) -> int:
@@ -100,6 +101,7 @@ class Large:
                 known = self.documents.labels[docs], self.documents.probability[docs]
                 own = np.where(doc_of_row < 0, -1, doc_of_row - stretch.first_doc)
                 table.add(rows, of.columns(Corpus(part, own), *known, n_words))
+                self.what.tell("writing", stretch.end_row, self.n_texts)
                 del rows, part
                 _system.release_memory()  # a batch may be a gigabyte of small pieces
 
@@ -138,6 +140,7 @@ def cluster_large(
     checkpoint: str | os.PathLike[str] | None = None,
     callbacks: Sequence[Callable[[Event], Any]] = (),
     on_stage: Callable[[str], Any] | None = None,
+    on_progress: Callable[[str, int, int], Any] | None = None,
 ) -> Clustering:
     """Cluster files that may be larger than memory, and write their rows with clusters to `out`.
 
@@ -174,6 +177,10 @@ def cluster_large(
         Called after every sweep over all texts.
     on_stage : callable
         Called with the name of each stage when it begins.
+    on_progress : callable
+        Called with "words", the bytes of the files read so far and those of all files; then with
+        "encoding" (vectors of the texts) and "writing", the rows so far and all rows. Not called for a
+        Dask DataFrame.
 
     Returns
     -------
@@ -222,10 +229,10 @@ def fit_large(what: Asked, folder: Path) -> Large:
         _check_ending(Path(what.out), batches.kind)
     what.enter("words")
     sample = Sample(what.sample, what.key, batches.needed)
-    texts = _texts(batches, what.words, Store(folder), sample)
+    texts = _texts(batches, what, Store(folder), sample)
     groups = what.cluster(texts.sample, texts.vectorizer)
     what.enter("encoding")
-    corpus = _encoded(texts, groups, batches)
+    corpus = _encoded(texts, groups, batches, what)
     what.enter("sampling")
     documents = LocalDocuments(corpus, shard_bounds(corpus, None), threads(what.n_jobs))
     fitted = spread(documents, groups.model, what.course)
@@ -234,7 +241,7 @@ def fit_large(what: Asked, folder: Path) -> Large:
     found = Fit(fitted.model, labels.astype(np.int64), fitted.agreement, stop)
     seconds = time.perf_counter() - began
     groups = of_all(groups, found, texts.notes, texts.n_rows, seconds)
-    return Large(groups, batches, texts, documents)
+    return Large(groups, batches, texts, documents, what)
 
 
 def _check_ending(out: Path, kind: str) -> None:
@@ -247,9 +254,10 @@ def _check_ending(out: Path, kind: str) -> None:
         )
 
 
-def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Texts:
+def _texts(batches: Batches, what: Asked, store: Store, sample: Sample) -> Texts:
     """Read all texts once: words to disk, their frequencies counted, a sample of rows kept."""
     seen, ready, notes, n_missing = Frequencies(), None, list(batches.notes), 0
+    words = what.words
     for rows in batches.read(slim=True):
         if ready is None or n_missing == sample.seen:  # blank rows say nothing about the language
             ready, about = words.ready(rows.texts)
@@ -258,6 +266,7 @@ def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Text
         store.keep_split(found)
         sample.add(rows)
         n_missing += rows.n_missing
+        what.tell("words", batches.n_read, batches.n_bytes)
         del rows, found  # before more is read
         if len(store.digests) % TRIM == 0:
             _system.release_memory()
@@ -274,7 +283,7 @@ def _texts(batches: Batches, words: Words, store: Store, sample: Sample) -> Text
     return Texts(store, vectorizer, taken, sample.rows, sample.seen, notes + more)
 
 
-def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
+def _encoded(texts: Texts, groups: Clustering, batches: Batches, what: Asked) -> Counts:
     """All documents, in the vocabulary, with vectors if the clusters have any."""
     vocabulary = texts.vectorizer.words
     id_of = {word: i for i, word in enumerate(vocabulary)}
@@ -291,6 +300,7 @@ def _encoded(texts: Texts, groups: Clustering, batches: Batches) -> Counts:
             found.ptr, ids, len(vocabulary), "cluster_large", tie=True, vectors=vectors
         )
         texts.store.append(corpus, np.diff(found.ptr))
+        what.tell("encoding", texts.store.stretches[-1].end_row, texts.n_rows)
         del found, vectors, ids, corpus
     return texts.store.counts(len(vocabulary), groups.model.n_dimensions)
 

@@ -55,6 +55,7 @@ class Asked(NamedTuple):
     n_jobs: int | None
     checkpoint: Any
     callbacks: Sequence[Callable[[Event], Any]]
+    on_progress: Callable[[str, int, int], Any] | None
     enter: Callable[[str], Any]  # called with the name of each stage when it begins
     settings: dict[str, Any]  # of `cluster`, for the sample
 
@@ -76,6 +77,11 @@ class Asked(NamedTuple):
             self.callbacks,
             None if self.checkpoint is None else Path(self.checkpoint),
         )
+
+    def tell(self, stage: str, done: int, total: int) -> None:
+        """Say how much of a stage is done."""
+        if self.on_progress is not None:
+            self.on_progress(stage, done, total)
 
     def cluster(self, rows: Any, vectorizer: Vectorizer) -> Clustering:
         """Cluster the sample; if that is interrupted, no text has a cluster yet, and all of it ends."""

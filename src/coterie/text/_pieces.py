@@ -9,7 +9,7 @@ import codecs
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
@@ -25,16 +25,22 @@ LONGEST = 16  # pieces that a single row may take
 _CELL_OR_END = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*(?:""[^"]*)*(?:"|\Z)|\n')
 
 
-def lines(path: Path, quoted: bool, encoding: Wide | None = None) -> Iterator[bytes]:
+def lines(
+    path: Path,
+    quoted: bool,
+    encoding: Wide | None = None,
+    at: Callable[[int], Any] = lambda position: None,
+) -> Iterator[bytes]:
     """Pieces of a text file that end with a line; `quoted`: line ends within quotes do not count.
 
-    A file in a wide encoding becomes UTF-8.
+    A file in a wide encoding becomes UTF-8. `at` is told the position in the file, packed as it is.
     """
     rest = b""
     with closing(_opened(path)) as file:
         recoded = _Recoded(encoding, path.name) if encoding else None
         while True:
             read = _read(file, path)
+            at(getattr(file, "fileobj", file).tell())
             if recoded is not None:
                 is_last = not read
                 read = recoded(read)

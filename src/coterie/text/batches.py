@@ -8,7 +8,7 @@ batches follow from the files alone, never from the memory of the machine.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,9 @@ from coterie.text._which_files import check_alike, files_of, kind_of_all
 from coterie.text.readers import Rows
 
 ROWS = 50_000  # in a batch, at most
+
+
+Position = Callable[[int], None]  # is told how many bytes of a file were read
 
 
 class Piece(NamedTuple):
@@ -62,10 +65,17 @@ class Batches:
         self.names: list[str] = []  # as in the header of a csv file
         self.dialect: _dialect.Dialect | None = None
         self.notes: list[str] = []
+        self.sizes = [path.stat().st_size for path in self.files]
+        self.n_read = 0  # bytes of the files, since the first row was read
         self.text, self.id = text, id
         first = self._first_with_texts()
         self.notes += first.notes
         self.text, self.id = first.column, first.id_column
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of all files."""
+        return sum(self.sizes)
 
     @property
     def needed(self) -> list[str]:
@@ -122,9 +132,14 @@ class Batches:
         return enough and (self.id is None or not grows or self.id in known)
 
     def _all_parts(self, slim: bool = False) -> Iterator[tuple[Any, Any, Path]]:
-        for path in self.files:
+        for number, path in enumerate(self.files):
+            before = sum(self.sizes[:number])
+
+            def at(position: int, before: int = before) -> None:
+                self.n_read = before + position
+
             with errors_as_sentences(path.name):
-                for frame, source in self._frames(path, slim):
+                for frame, source in self._frames(path, slim, at):
                     for one, cells in self._parts(frame, source):
                         yield one, cells, path
                         del one, cells
@@ -142,14 +157,14 @@ class Batches:
             for some in _pieces.groups_together(_parquet.row_groups(path), n_rows, path.name)
         ]
 
-    def _frames(self, path: Path, slim: bool) -> Iterator[tuple[Any, Any]]:
+    def _frames(self, path: Path, slim: bool, at: Position) -> Iterator[tuple[Any, Any]]:
         if self.kind == "parquet":
-            yield from self._parquet(path, slim)
+            yield from self._parquet(path, slim, at)
             return
         n_rows = 0
         wide = _pieces.wide_encoding(path, self.asked_encoding)
         encoding = "utf-8" if wide else self.asked_encoding
-        for piece in _pieces.lines(path, self.kind in ("csv", "tsv"), wide):
+        for piece in _pieces.lines(path, self.kind in ("csv", "tsv"), wide, at):
             name = f"{path.name} after row {n_rows:,}" if n_rows else path.name
             data, note = decode(piece, encoding, name)
             encoding = encoding or name_of(piece, None)[0]
@@ -201,7 +216,7 @@ class Batches:
             return _csv.with_types(cells.frame), cells
         return cells.frame, cells  # as written: a column of numbers may be texts elsewhere
 
-    def _parquet(self, path: Path, slim: bool) -> Iterator[tuple[Any, None]]:
+    def _parquet(self, path: Path, slim: bool, at: Position) -> Iterator[tuple[Any, None]]:
         import polars as pl
 
         groups = _parquet.row_groups(path)
@@ -210,7 +225,9 @@ class Batches:
             check_alike(self.files)
         if slim and self.columns is not None:
             lazy = lazy.select(self.needed)
+        size, all_rows = path.stat().st_size, sum(n_rows for n_rows, _ in groups)
         for first, n_rows in _pieces.groups_together(groups, ROWS, path.name):
+            at(size * (first + n_rows) // all_rows)
             yield lazy.slice(first, n_rows).collect(), None
 
     def _parts(self, frame: Any, source: Any) -> Iterator[tuple[Any, Any]]:
