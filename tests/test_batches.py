@@ -240,7 +240,7 @@ def test_what_cannot_be_read_in_batches(tmp_path: Path, monkeypatch: pytest.Monk
         ("-", "standard input"),
         (tmp_path / "x.parquet", "not a readable parquet file"),
         (tmp_path / "empty.csv", "nothing to cluster"),
-        (tmp_path / "cut.csv.gz", "damaged or incomplete"),
+        (tmp_path / "cut.csv.gz", r"gzip cannot unpack it\. Copy or download it again"),
     ]:
         with pytest.raises(InvalidInput, match=says):
             Batches(data)
@@ -253,6 +253,29 @@ def test_what_cannot_be_read_in_batches(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("COTERIE_MAX_MEMORY", "100kB")
     with pytest.raises(InvalidInput, match="smaller row groups"):
         Batches(tmp_path / "big.parquet")
+
+
+def test_options_for_other_files(tmp_path: Path) -> None:
+    """A parquet file has no header to look for, and its texts have one encoding."""
+    path = put(tmp_path, "parquet")
+    with pytest.raises(InvalidInput, match="header=True only applies to csv and tsv files"):
+        Batches(path, text="text", header=True)
+    notes = Batches(path, text="text", encoding="cp1252").notes
+    assert "encoding='cp1252' has no effect on parquet files." in notes
+    assert notes[0] in readers.read(path, text="text", encoding="cp1252").notes
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("5", "a number"), ("[1]", "a list"), ("null", "null"), ("true", "true")],
+)
+def test_a_line_of_json_that_is_no_object(tmp_path: Path, line: str, says: str) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_text('{"text": "some words"}\n' * 6 + line + "\n")
+    expected = rf'^Line 7 of d\.jsonl is {says}\. Every line must be an object such as {{"text"'
+    for read in (readers.read, lambda path: list(Batches(path).read())):
+        with pytest.raises(InvalidInput, match=expected):
+            read(path)
 
 
 def test_which_files_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

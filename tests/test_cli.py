@@ -220,7 +220,9 @@ class TestRefusals:
         refused(said, "(--text)", "'key', 'body', 'stars'", "Did you mean 'body'?")
 
     def test_a_column_of_numbers(self, cli: Any, reviews: Path) -> None:
-        refused(cli("fit", reviews, "--text", "stars"), "'stars' holds Int64", "--text COLUMN")
+        refused(
+            cli("fit", reviews, "--text", "stars"), "'stars' holds whole numbers", "--text COLUMN"
+        )
 
     def test_ragged_lines(self, cli: Any) -> None:
         Path("a.csv").write_text("id,text\n1,red car\n2,blue, car\n3,green car\n")

@@ -422,10 +422,31 @@ def test_fit_in_parts(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["-o", "-"], "standard output"),
-        (["--by", "topic"], "--by does not work"),
+        (
+            ["-o", "-"],
+            "With --out-of-core, the file is read in parts, so the table cannot be written",
+        ),
+        (
+            ["--by", "topic"],
+            "With --out-of-core, the file is read in parts, so --by does not work.",
+        ),
         (["--per-group"], "--per-group does not work"),
         (["--sheet", "A"], "--sheet does not work"),
+        (["--header"], "--header only applies to csv and tsv files"),
+        (
+            ["--dask", "local", "--by", "topic"],
+            "With --dask, workers read the file in parts, so --by",
+        ),
+        (
+            ["--dask", "local", "-o", "-"],
+            "With --dask, workers read the file in parts, so the table",
+        ),
+        (
+            ["--dask", "local", "--format", "csv"],
+            "With --dask, workers read the file in parts and keeps",
+        ),
+        (["--dask", "local", "--header"], "--header has no effect on parquet files"),
+        (["--dask", "local", "--encoding", "cp1252"], "--encoding cp1252 has no effect on parquet"),
         (["--format", "csv"], "must be parquet"),
         (["-o", "out.csv"], "must be parquet"),
         (["--outliers", "own"], "needs all texts at once"),
@@ -443,6 +464,30 @@ def test_options_that_need_the_whole_file(
     assert fit(str(file), "--out-of-core", *arguments) != 0
     assert says in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_too_large_is_said_to_be(
+    file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", "300kB")
+    assert fit(str(file), "--by", "topic") != 0
+    said = capsys.readouterr().err
+    assert "The file is too large for memory and is read in parts, so --by does not work." in said
+
+
+def test_no_words_are_said_in_terms_of_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("text\n" + "x y\n" * 20)
+    assert fit(str(path), "--out-of-core", "-o", str(tmp_path / "out")) != 0
+    said = capsys.readouterr().err
+    assert "very short words." in said
+    assert "min_chars" not in said
 
 
 FREED = """

@@ -6,7 +6,9 @@ import io
 import json
 import subprocess
 import sys
+from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -18,6 +20,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from coterie.errors import InvalidInput
+from coterie.text import readers, writing
+from coterie.text._files import errors_as_sentences
 from coterie.text.readers import Rows, read
 
 TEXTS = ["the first text", "a second, with a comma", 'a third "quoted"\nand cut', "größer 中文 😀"]
@@ -277,13 +281,13 @@ def test_missing_column_lists_the_columns():
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_a_column_of_numbers(frame):
-    assert "holds Int64, not texts" in refused(frame({"n": [1, 2]}), text="n")
+    assert "holds whole numbers, not texts" in refused(frame({"n": [1, 2]}), text="n")
     assert "No column holds texts" in refused(frame({"n": [1, 2], "m": [0.5, 1.0]}))
 
 
 def test_a_column_of_numbers_in_a_csv(tmp_path):
     path = put(tmp_path / "x.csv", "id,price\n1,2.5\n2,3.5\n")
-    assert "'price' holds Float64" in refused(path, text="price")
+    assert "'price' holds numbers" in refused(path, text="price")
 
 
 def test_other_wrong_things(tmp_path):
@@ -420,3 +424,44 @@ def test_reading_a_list_imports_no_pandas():
         "assert not {'pandas', 'sklearn', 'numba'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ([1, 2], "whole numbers"),
+        ([datetime(2024, 1, 2)] * 2, "dates and times"),
+        ([date(2024, 1, 2)] * 2, "dates"),
+        ([True, False], "true and false"),
+        ([b"x", b"y"], "bytes"),
+        ([{"a": 1}, {"a": 2}], "objects with fields"),
+    ],
+)
+def test_types_of_columns_are_said_in_words(values: Any, says: str) -> None:
+    for frame in (pl.DataFrame({"n": values}), pd.DataFrame({"n": values})):
+        assert f"The column 'n' holds {says}, not texts" in refused(frame, text="n")
+    if says in ("whole numbers", "dates and times"):
+        assert f"The columns are 'n' ({says})" in refused(pl.DataFrame({"n": values}))
+    lists = pl.DataFrame({"n": [[1], [2]]})
+    assert "The column 'n' holds lists of whole numbers" in refused(lists, text="n")
+
+
+def test_what_another_package_says_ends_with_a_word() -> None:
+    def fail(message: str) -> None:
+        with errors_as_sentences("x.csv"):
+            raise RuntimeError(message)
+
+    for message, says in (
+        ("word " * 90, r"\(RuntimeError: (word )+\.\.\.\)\.$"),
+        ("It failed. " + "word " * 90, r"\(RuntimeError: It failed\)\.$"),
+        ("It failed.", r"\(RuntimeError: It failed\)\.$"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            fail(message)
+
+
+def test_a_column_that_parquet_cannot_hold_is_named() -> None:
+    frame = pl.DataFrame({"text": ["a b", "c d"], "odd": pl.Series([{1}, {2}], dtype=pl.Object)})
+    rows = readers.read(frame, text="text")
+    with pytest.raises(InvalidInput, match=r"the column 'odd' holds Python objects\. Turn it into"):
+        writing.table_bytes(rows, {"cluster": [0, 1]}, "parquet")

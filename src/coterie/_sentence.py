@@ -96,6 +96,19 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def beginning(said: str, most: int = 200) -> str:
+    """The beginning of what another package says, on one line: whole sentences, or whole words.
+
+    >>> beginning("No such column. Hint: there are other columns.", 30), beginning("no such column", 9)
+    ('No such column', 'no such ...')
+    """
+    said = " ".join(said.split())
+    if len(said) > most:
+        sentences, end, _ = said[: most + 1].rpartition(". ")
+        return sentences if end else said[: most + 1].rpartition(" ")[0] + " ..."
+    return said.rstrip(".")
+
+
 def to_json(said: str) -> str | list[Any]:
     """Convert a string or a sentence to plain data for JSON."""
     if not isinstance(said, Sentence):

@@ -81,18 +81,18 @@ def run(
     target = out if out is not None else f"{sources.stem_of(file)}.coterie"
     _check_printing(target, format, as_json)
     if dask is not None:
-        parts_of_a_file.check_dask(default_type(file))
+        parts_of_a_file.check_dask(default_type(file), options)
     by_workers, saved = dask is not None, options["checkpoint"]
     outputs = _outputs(file, target, format, model, report, force, by_workers, saved)
     if per_group and (target == "-" or places.kind_of(target) not in (None, "xlsx")):
         raise InvalidInput(
             "--per-group writes several tables. Let -o name a folder or an .xlsx file."
         )
-    in_parts = parts_of_a_file.wanted(file, out_of_core or dask is not None)
+    in_parts = parts_of_a_file.why_wanted(file, out_of_core, dask is not None)
     if in_parts:
         whole = {"--by": by, "--over": over, "--show": show, "--per-group": per_group}
         whole |= {"--sheet": options["sheet"]}
-        parts_of_a_file.check(target, format, default_type(file), whole)
+        parts_of_a_file.check(in_parts, target, format, default_type(file), whole)
     stages = Stages(quiet)
     with finishing(list(outputs.values()), lambda: stages.n_sweeps > 0):
         parts: list[Breakdown] = []

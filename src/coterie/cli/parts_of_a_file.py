@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from coterie._sentence import example
 from coterie.cli import places
 from coterie.cli.light import import_estimators
 from coterie.cli.progress import Stages
@@ -15,38 +16,46 @@ if TYPE_CHECKING:
     from coterie.large.on_dask import OnWorkers
 
 
-def wanted(file: str | list[Path], asked: bool) -> bool:
-    """Whether to read the file in parts: as asked, or because it does not fit into memory."""
-    if asked:
-        return True
+def why_wanted(file: str | list[Path], out_of_core: bool, dask: bool) -> str:
+    """Why to read the file in parts, as the beginning of a sentence; "" for reading it at once."""
+    if dask:
+        return "With --dask, workers read the file in parts"
+    if out_of_core:
+        return "With --out-of-core, the file is read in parts"
     from coterie.text._which_files import too_large_for_memory
 
-    return file != "-" and too_large_for_memory(file)
+    is_large = file != "-" and too_large_for_memory(file)
+    return "The file is too large for memory and is read in parts" if is_large else ""
 
 
-def check_dask(kind: str) -> None:
-    """Refuse files that workers cannot read a stretch of."""
+def check_dask(kind: str, options: dict[str, Any]) -> None:
+    """Refuse files that workers cannot read a stretch of, and options for other files."""
     if kind != "parquet":
         raise InvalidInput(
             "--dask reads parquet files, as in 'big/*.parquet'. For other files, use --out-of-core, which"
             " needs no cluster."
         )
+    for name in ("header", "encoding"):
+        if options[name] is not None:
+            raise InvalidInput(
+                example(name, options[name]) + " has no effect on parquet files. Leave it out."
+            )
 
 
-def check(target: str, format: str | None, kind: str, whole: dict[str, Any]) -> None:
-    """Refuse what needs the whole table at once; `whole` are such options, and whether they are given."""
-    why = "A file that is read in parts (--out-of-core, or too large for memory)"
+def check(why: str, target: str, format: str | None, kind: str, whole: dict[str, Any]) -> None:
+    """Refuse what needs the whole table at once; `whole` are such options, and whether they are given.
+
+    `why` the file is read in parts is the beginning of a sentence.
+    """
     if target == "-":
         raise InvalidInput(
-            f"{why} cannot be written to standard output. Name a file or a folder with -o."
+            f"{why}, so the table cannot be written to standard output. Name a file or a folder with -o."
         )
     given = [option for option, value in whole.items() if value]
     if given:
-        raise InvalidInput(
-            f"{given[0]} does not work for a file that is read in parts. Leave it out."
-        )
+        raise InvalidInput(f"{why}, so {given[0]} does not work. Leave it out.")
     if {format or kind, places.kind_of(target) or kind} != {kind}:
-        raise InvalidInput(f"{why} keeps its type, so the table must be {kind}.")
+        raise InvalidInput(f"{why} and keeps its type, so the table must be {kind}.")
 
 
 def cluster(

@@ -76,6 +76,13 @@ def stream_content(stream: Any, name: str) -> bytes:
             raise too_large(f"{name} is larger than {in_units(most)}", TIMES * size)
 
 
+def not_unpacked(name: str) -> InvalidInput:
+    """The error for a gzipped file that ends too early, or is no such file."""
+    return InvalidInput(
+        f"{name} is damaged or incomplete: gzip cannot unpack it. Copy or download it again."
+    )
+
+
 def gunzipped(raw: bytes, name: str) -> bytes:
     """Decompress gzipped bytes; return other bytes unchanged."""
     if raw[:2] != b"\x1f\x8b":
@@ -90,7 +97,5 @@ def gunzipped(raw: bytes, name: str) -> bytes:
                 if size > most:
                     raise too_large(f"{name} unpacks to more than {in_units(most)}", TIMES * size)
     except (OSError, EOFError, zlib.error):
-        raise InvalidInput(
-            f"{name} is damaged or incomplete: gzip cannot unpack it. Copy or download it again."
-        ) from None
+        raise not_unpacked(name) from None
     return b"".join(pieces)

@@ -12,6 +12,7 @@ from typing import Any
 from coterie._sentence import Name, Sentence, example
 from coterie.errors import InvalidInput
 from coterie.text import _json
+from coterie.text._kinds import kind_in_words
 from coterie.text._lazy import Texts
 
 BETWEEN = "\n"  # between the texts of several columns
@@ -107,10 +108,10 @@ def column_texts(series: Any, name: str) -> tuple[Sequence[str], int]:
         series = series.cast(nw.String)
     values = [_flat(value) for value in series.to_list()]
     if not _may_hold_texts(series.dtype) and not all(map(is_missing, values)):
-        raise InvalidInput(_not_text(name, str(series.dtype)))
+        raise InvalidInput(_not_text(name, kind_in_words(series.dtype)))
     texts, n_missing, others = texts_of(values)
     if others and len(others) + n_missing == len(values):
-        raise InvalidInput(_not_text(name, type(values[others[0]]).__name__))
+        raise InvalidInput(_not_text(name, kind_in_words(type(values[others[0]]))))
     for i in others:
         texts[i] = str(values[i])
     return texts, n_missing

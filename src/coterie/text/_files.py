@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie._sentence import counted, example
+from coterie._sentence import beginning, counted, example
 from coterie.errors import InvalidInput
 from coterie.text import _again, _csv, _dialect, _excel, _json, _json_lines, _parquet
 from coterie.text._bounded_read import file_content, gunzipped, most_bytes, stream_content
@@ -114,7 +114,7 @@ def errors_as_sentences(
             f"There is not enough memory to read {name}. Use a part of it."
         ) from None
     except BaseException as error:  # a panic in polars is not an Exception
-        what = " ".join(f"{type(error).__name__}: {error}".split())[:200].rstrip(".")
+        what = beginning(f"{type(error).__name__}: {error}")
         raise InvalidInput(f"{name} cannot be read as a table: {advice} ({what}).") from error
 
 
@@ -184,11 +184,8 @@ def _decoded(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, list[s
 
 # ---------------------------------------------------------------- file types
 def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) -> Loaded:
-    if wanted.header is not None and kind not in ("csv", "tsv", "excel"):
-        raise InvalidInput(
-            example("header", wanted.header)
-            + f" only applies to csv and tsv files and Excel sheets, but {name} is {kind}. Leave it out."
-        )
+    check_header(wanted.header, kind, name)
+    notes += about_encoding(wanted.encoding, kind)
     if wanted.sheet is not None and kind != "excel":
         raise InvalidInput(
             example("sheet", wanted.sheet)
@@ -217,6 +214,23 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
         return Loaded(lines(data), notes, None)
     frame, objects = (_json.lines if kind == "jsonl" else _json.array)(data, name)
     return Loaded(_not_empty(frame, name), notes, objects)
+
+
+def check_header(header: bool | None, kind: str, name: str) -> None:
+    """Refuse `header` for a file that has none."""
+    if header is not None and kind not in ("csv", "tsv", "excel"):
+        raise InvalidInput(
+            example("header", header)
+            + f" only applies to csv and tsv files and Excel sheets, but {name} is {kind}. Leave it out."
+        )
+
+
+def about_encoding(encoding: str | None, kind: str) -> list[str]:
+    """A note if the encoding of a file was given that has its own."""
+    if encoding is None or kind not in ("parquet", "excel"):
+        return []
+    kind = "Excel" if kind == "excel" else kind
+    return [example("encoding", encoding) + f" has no effect on {kind} files."]
 
 
 def _lines_of(data: bytes) -> bytes:

@@ -12,6 +12,7 @@ from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
 from coterie.text._columns import column, column_names, is_missing
 from coterie.text._header import usual_kind
+from coterie.text._kinds import kind_in_words
 from coterie.text._names import rank
 
 _HEAD = 2_000  # rows used to guess the text column
@@ -87,7 +88,10 @@ class Seen:
         """The error where no column holds texts in any of these rows."""
         missing = [n for n in dict.fromkeys(self._missing) if _possible(self.dtypes[n])]
         if not missing:
-            types = (f"{name!r} ({dtype})" for name, dtype in list(self.dtypes.items())[:30])
+            types = (
+                f"{name!r} ({kind_in_words(dtype)})"
+                for name, dtype in list(self.dtypes.items())[:30]
+            )
             return InvalidInput(f"No column holds texts. The columns are {', '.join(types)}.")
         which = ", ".join(map(repr, missing[:30]))
         return InvalidInput(

@@ -185,7 +185,7 @@ def _by_polars(data: bytes) -> Any:
 
 
 def _line_by_line(data: bytes, name: str) -> Any:
-    rows = []
+    rows: list[Any] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -196,7 +196,18 @@ def _line_by_line(data: bytes, name: str) -> Any:
                 f"Line {number} of {name} is not valid JSON ({error}). Every line must be an object such"
                 ' as {"text": "..."}.'
             ) from None
+        if not isinstance(rows[-1], dict | str):
+            raise InvalidInput(
+                f"Line {number} of {name} is {_value_in_words(rows[-1])}. Every line must be an object such"
+                ' as {"text": "..."}.'
+            )
     return _from_objects(rows, name)
+
+
+def _value_in_words(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return "a list" if isinstance(value, list) else "a number"
 
 
 def _columns_of(content: Any) -> dict[str, list[Any]] | None:

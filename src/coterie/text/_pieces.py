@@ -12,11 +12,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from coterie._disk import check_regular
 from coterie._memory import allowed_memory, in_units
 from coterie.errors import InvalidInput
+from coterie.text._bounded_read import not_unpacked
 from coterie.text._encodings import HEAD, Wide, not_valid, wide
 
 PIECE = 16 * 2**20  # bytes that are read at once
@@ -108,13 +109,13 @@ def _opened(path: Path) -> Any:
     return gzip.open(path, "rb")
 
 
-def _read(file: IO[bytes], path: Path, size: int | None = None) -> bytes:
+def _read(file: Any, path: Path, size: int | None = None) -> bytes:
     try:
-        return file.read(PIECE if size is None else size)
-    except (OSError, EOFError, zlib.error):
-        raise InvalidInput(
-            f"{path.name} is damaged or incomplete: it cannot be read to its end."
-        ) from None
+        return bytes(file.read(PIECE if size is None else size))
+    except (OSError, EOFError, zlib.error) as error:
+        if isinstance(file, gzip.GzipFile):
+            raise not_unpacked(path.name) from None
+        raise InvalidInput(f"{path.name} cannot be read to its end: {error}.") from None
 
 
 def groups_together(

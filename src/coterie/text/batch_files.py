@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from coterie import _system
-from coterie._sentence import counted
+from coterie._sentence import beginning, counted
 from coterie.errors import InvalidInput
 from coterie.text import writing
 from coterie.text.readers import Rows
@@ -94,7 +94,7 @@ class TableFile:
             parts = pl.scan_parquet(self._parts, glob=False)
             parts.sink_parquet(self.path, row_group_size=self._group)
         except pl.exceptions.PolarsError as error:
-            reason = " ".join(str(error).split())[:200]
+            reason = beginning(str(error))
             raise InvalidInput(
                 f"{counted(self.n_rows, 'row')} cannot be written as one parquet file ({reason})."
             ) from None

@@ -68,6 +68,8 @@ class Batches:
         self.sizes = [path.stat().st_size for path in self.files]
         self.n_read = 0  # bytes of the files, since the first row was read
         self.text, self.id = text, id
+        _files.check_header(header, self.kind, self.files[0].name)
+        self.notes += _files.about_encoding(encoding, self.kind)
         first = self._first_with_texts()
         self.notes += first.notes
         self.text, self.id = first.column, first.id_column

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie._sentence import counted, example, parameter
+from coterie._sentence import counted, example, in_python, parameter
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
@@ -157,8 +157,10 @@ def _nothing_left(
     if report.n_before == 0:
         return (
             "No text contains a word that the tokenizer keeps: the texts are missing or blank, or consist"
-            " of numbers, links, stop words or words shorter than min_chars. If they have words, use less"
-            " strict tokenizer settings."
+            " of numbers, links, stop words or very short words."
+            + in_python(
+                " If they have words, use less strict tokenizer settings, such as min_chars=1."
+            )
         )
     if rare.all():
         return (

@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from coterie._sentence import counted
+from coterie._sentence import beginning, counted
 from coterie.errors import InvalidInput
 from coterie.text import _excel, _parquet
 from coterie.text._again import Changed
 from coterie.text._columns import column, column_names, is_missing
 from coterie.text._dialect import Dialect
 from coterie.text._json import Objects, OnDisk
+from coterie.text._kinds import kind_in_words
 from coterie.text._lazy import Frame
 
 if TYPE_CHECKING:
@@ -229,8 +230,25 @@ def _write_parquet(out: BinaryIO, frame: Any, row_group: int | None = None) -> N
     try:
         _parquet.write(out, frame, row_group)
     except pl.exceptions.PolarsError as error:
-        reason = " ".join(str(error).split())
-        raise InvalidInput(f"The table cannot be written as parquet ({reason}).") from None
+        odd = next((column for column in frame if not _fits(column)), None)
+        if odd is None:
+            said = f"The table cannot be written as parquet ({beginning(str(error))})."
+            raise InvalidInput(said) from None
+        raise InvalidInput(
+            f"The table cannot be written as parquet: the column {odd.name!r} holds"
+            f" {kind_in_words(odd.dtype)}. Turn it into texts first, or write a .csv or .jsonl file."
+        ) from None
+
+
+def _fits(column: Any) -> bool:
+    """Whether parquet can hold a column."""
+    import polars as pl
+
+    try:
+        _parquet.write(io.BytesIO(), column.head(1).to_frame())
+    except pl.exceptions.PolarsError:
+        return False
+    return True
 
 
 def _cells(frame: Any) -> tuple[list[str], Any]:
