@@ -443,6 +443,8 @@ def test_a_checkpoint_is_not_the_output(
             assert main(["fit", "texts.csv", *how, "-o", out, "--checkpoint", saved]) != 0
             said = capsys.readouterr().err
             assert "-o and --checkpoint" in said
+    assert main(["fit", "texts.csv", "--by", "nothing", "-o", "x", "--checkpoint", "no/y"]) != 0
+    assert "no/y cannot be written" in capsys.readouterr().err.replace("\\", "/")
     assert [path.name for path in tmp_path.iterdir()] == ["texts.csv"]
 
 

@@ -145,6 +145,7 @@ def _cluster(
     import polars  # noqa: F401  count loading polars as starting, not as reading
 
     import_estimators()
+    from coterie import checkpoint
     from coterie.grouping import cluster
 
     def enter(stage: str) -> None:
@@ -153,6 +154,7 @@ def _cluster(
         stages.enter(stage)
 
     if by or over is not None or show:
+        checkpoint.check(given.get("checkpoint"))
         stages.enter("reading")
         file = breakdowns.read(file, given, by, over, show)
     # the labels do not depend on the number of threads
