@@ -443,7 +443,7 @@ def test_fit_in_parts(
         ),
         (
             ["--dask", "local", "--format", "csv"],
-            "With --dask, workers read the file in parts and keeps",
+            "With --dask, workers read the file in parts, so the",
         ),
         (["--dask", "local", "--header"], "--header has no effect on parquet files"),
         (["--dask", "local", "--encoding", "cp1252"], "--encoding cp1252 has no effect on parquet"),

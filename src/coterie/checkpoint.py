@@ -206,8 +206,8 @@ def open_tensors(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str
         raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from None
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise ModelFileError(
-            f"{path} is no checkpoint, or it is damaged or incomplete ({error}). Use another file, or"
-            " delete it to start again."
+            f"{path} is no checkpoint, or it is damaged or incomplete ({error}). Use another file; if"
+            " it was a checkpoint, delete it to start again."
         ) from None
     return arrays, about
 

@@ -55,7 +55,7 @@ def check(why: str, target: str, format: str | None, kind: str, whole: dict[str,
     if given:
         raise InvalidInput(f"{why}, so {given[0]} does not work. Leave it out.")
     if {format or kind, places.kind_of(target) or kind} != {kind}:
-        raise InvalidInput(f"{why} and keeps its type, so the table must be {kind}.")
+        raise InvalidInput(f"{why}, so the table must be {kind} as well.")
 
 
 def cluster(
