@@ -1,8 +1,14 @@
-"""Where a large fit begins: from random labels, or from a sample. Seconds until the same log joint."""
+"""Where a large fit begins: from random labels, or from a sample. Seconds until the same log joint.
+
+The log joint is the one that 30 sweeps from random labels end with. The random start is charged only for
+the sweeps until it first has it, and the sample for everything until then: fitting it, placing the others.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -38,38 +44,68 @@ def _row(n_docs: int, start: str) -> Row:
         alpha=0.1, beta=0.1, sampler="blocked", init=start, random_state=0, n_jobs=-1
     )
     GSDMM(20, n_sweeps=2, **how).fit(matrix[:3000])  # compiles
-    sweeps: list[dict[str, float]] = []
+    points: list[dict[str, float]] = []
     labels = []
     began, used = time.perf_counter(), time.process_time()
 
-    def note(event: Any) -> None:
-        now = time.perf_counter() - began, time.process_time() - used
-        told = {"seconds": now[0], "cpu_seconds": now[1], "log_joint": event.record.log_joint}
-        sweeps.append(told)
-        labels.append(event.assignment.labels.copy())
+    def note(log_joint: float, found: Any) -> None:
+        now = {"seconds": time.perf_counter() - began, "cpu_seconds": time.process_time() - used}
+        points.append({**now, "log_joint": log_joint})
+        labels.append(found.labels.copy())
 
-    GSDMM(N_CLUSTERS, n_sweeps=STARTS[start], callbacks=[note], **how).fit(matrix)
-    for sweep, found in zip(sweeps, labels, strict=True):
-        sweep["nmi"] = metrics.nmi(topic, found)
-    return {"n_docs": n_docs, "sweeps": sweeps}
+    def after_sweep(event: Any) -> None:
+        note(event.record.log_joint, event.assignment)
+
+    with _noting_starts(note):
+        GSDMM(N_CLUSTERS, n_sweeps=STARTS[start], callbacks=[after_sweep], **how).fit(matrix)
+    for point, found in zip(points, labels, strict=True):
+        point["nmi"] = metrics.nmi(topic, found)
+    n = STARTS[start]
+    return {"n_docs": n_docs, "placed": points[:-n], "sweeps": points[-n:]}
+
+
+@contextmanager
+def _noting_starts(note: Callable[[float, Any], None]) -> Iterator[None]:
+    """Call `note` with log joint and assignment once the documents outside of a sample are placed."""
+    from coterie import sampler, trace
+    from coterie.backends import get_backend
+    from coterie.backends.base import DEFAULT
+
+    real = sampler.sample_start
+
+    def noted(counts: Any, urn: Any, *how: Any) -> Any:
+        started = real(counts, urn, *how)
+        terms = get_backend("cpu").open(counts, urn, started.assignment, DEFAULT).joint_terms()
+        of_start = trace.record(counts, urn, started.assignment, terms, 0, 0, 0.0, "start")
+        note(of_start.log_joint, started.assignment)
+        return started
+
+    sampler.sample_start = noted
+    try:
+        yield
+    finally:
+        sampler.sample_start = real
 
 
 def _reached(rows: Rows) -> tuple[dict[str, float], dict[str, float]] | None:
-    """The end of the random start, and the first sweep of the other that is as good."""
+    """When each start first has the log joint that the random one ends with."""
     if not all(name in rows for name in STARTS):
         return None
-    end = rows["random"]["sweeps"][-1]
-    for sweep in rows["sample"]["sweeps"]:
-        if sweep["log_joint"] >= end["log_joint"]:
-            return end, sweep
-    return end, {}
+    goal = rows["random"]["sweeps"][-1]["log_joint"]
+    random, sample = (
+        next((p for p in rows[name]["placed"] + rows[name]["sweeps"] if p["log_joint"] >= goal), {})
+        for name in STARTS
+    )
+    return random, sample
 
 
 def table(rows: Rows) -> str:
     lines = []
     for name, row in rows.items():
-        for number, sweep in enumerate(row["sweeps"], 1):
-            if number in (1, 2, 3, len(row["sweeps"])):
+        points = [("placed", placed) for placed in row["placed"]]
+        points += list(enumerate(row["sweeps"], 1))
+        for number, sweep in points:
+            if number in ("placed", 1, 2, 3, 4, len(row["sweeps"])):
                 times = [f"{sweep['seconds']:.0f}", f"{sweep['cpu_seconds']:.0f}"]
                 found = [f"{sweep['log_joint'] / 1e6:.2f}", f"{sweep['nmi']:.3f}"]
                 lines.append([name, number, *times, *found])
@@ -81,13 +117,14 @@ def claims(rows: Rows) -> list[Claim]:
     found = _reached(rows)
     if found is None:
         return []
-    end, reached = found
+    random, sample = found
     says = "From a sample, the log joint of 30 sweeps from random labels takes at most a third of the time"
-    if not reached:
+    if not sample:
         return [single(says, "not reached", False)]
-    share = reached["cpu_seconds"] / end["cpu_seconds"]
+    share, cpu = (sample[name] / random[name] for name in ("seconds", "cpu_seconds"))
+    shown = f"{share:.2f} of the seconds, {cpu:.2f} of the processor time until it first has it"
     lower = "The NMI is not lower by then"
     return [
-        single(says, f"{share:.2f} of the processor time", share <= MOST),
-        single(lower, f"{reached['nmi']:.3f}, {end['nmi']:.3f}", reached["nmi"] >= end["nmi"]),
+        single(says, shown, max(share, cpu) <= MOST),
+        single(lower, f"{sample['nmi']:.3f}, {random['nmi']:.3f}", sample["nmi"] >= random["nmi"]),
     ]

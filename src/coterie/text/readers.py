@@ -23,6 +23,8 @@ from coterie.text._guessing import guess
 from coterie.text._lazy import Column
 from coterie.text._names import IDS
 
+ROW_GROUP = 2**15  # rows that are packed together when a table is saved: more of them take more memory
+
 Source = Cells | _json.Objects | _json.OnDisk | None
 
 
@@ -83,7 +85,7 @@ class Rows:
         if isinstance(self.frame, pl.DataFrame):
             start = out.tell()
             try:
-                _parquet.write(out, self.frame)
+                _parquet.write(out, self.frame, ROW_GROUP)
                 return
             except OSError:
                 raise
@@ -105,7 +107,7 @@ class Rows:
             except Exception:  # tables may hold arbitrary objects
                 continue
             columns.append(native)
-        _parquet.write(out, pl.DataFrame(columns))
+        _parquet.write(out, pl.DataFrame(columns), ROW_GROUP)
 
     def names_for(self, new: Iterable[str]) -> list[str]:
         """The names that `with_columns` gives to new columns."""
