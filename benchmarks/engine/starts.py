@@ -67,24 +67,21 @@ def _row(n_docs: int, start: str) -> Row:
 @contextmanager
 def _noting_starts(note: Callable[[float, Any], None]) -> Iterator[None]:
     """Call `note` with log joint and assignment once the documents outside of a sample are placed."""
-    from coterie import sampler, trace
+    from unittest.mock import patch
+
+    from coterie import sample_start, sampler, trace
     from coterie.backends import get_backend
     from coterie.backends.base import DEFAULT
 
-    real = sampler.sample_start
-
     def noted(counts: Any, urn: Any, *how: Any) -> Any:
-        started = real(counts, urn, *how)
+        started = sample_start.sample_start(counts, urn, *how)
         terms = get_backend("cpu").open(counts, urn, started.assignment, DEFAULT).joint_terms()
         of_start = trace.record(counts, urn, started.assignment, terms, 0, 0, 0.0, "start")
         note(of_start.log_joint, started.assignment)
         return started
 
-    sampler.sample_start = noted
-    try:
+    with patch.object(sampler, "sample_start", noted):
         yield
-    finally:
-        sampler.sample_start = real
 
 
 def _reached(rows: Rows) -> tuple[dict[str, float], dict[str, float]] | None:
@@ -92,18 +89,19 @@ def _reached(rows: Rows) -> tuple[dict[str, float], dict[str, float]] | None:
     if not all(name in rows for name in STARTS):
         return None
     goal = rows["random"]["sweeps"][-1]["log_joint"]
-    random, sample = (
-        next((p for p in rows[name]["placed"] + rows[name]["sweeps"] if p["log_joint"] >= goal), {})
-        for name in STARTS
-    )
-    return random, sample
+
+    def first(name: str) -> dict[str, float]:
+        points = rows[name]["placed"] + rows[name]["sweeps"]
+        return next((point for point in points if point["log_joint"] >= goal), {})
+
+    return first("random"), first("sample")
 
 
 def table(rows: Rows) -> str:
     lines = []
     for name, row in rows.items():
-        points = [("placed", placed) for placed in row["placed"]]
-        points += list(enumerate(row["sweeps"], 1))
+        points: list[tuple[str | int, dict[str, float]]] = [("placed", p) for p in row["placed"]]
+        points += enumerate(row["sweeps"], 1)
         for number, sweep in points:
             if number in ("placed", 1, 2, 3, 4, len(row["sweeps"])):
                 times = [f"{sweep['seconds']:.0f}", f"{sweep['cpu_seconds']:.0f}"]

@@ -23,7 +23,7 @@ from coterie.text._guessing import guess
 from coterie.text._lazy import Column
 from coterie.text._names import IDS
 
-ROW_GROUP = 2**15  # rows that are packed together when a table is saved: more of them take more memory
+ROW_GROUP = 2**15  # rows of a saved table that are packed together, in memory
 
 Source = Cells | _json.Objects | _json.OnDisk | None
 
