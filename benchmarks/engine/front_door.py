@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +16,7 @@ import numpy as np
 
 from ..harness.claims import Claim, single
 from ..harness.data import texts_of
-from ..harness.probe import Watch, seconds
+from ..harness.probe import Watch, ran, seconds
 from ..harness.scores import ratio, score
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import joined, markdown, spread
@@ -98,25 +96,18 @@ def _command(limit: int | None) -> Row:
         vectorizer = _vectorize(texts)
         del texts
         words = ["-m", "coterie", "fit", path.name, "--text", "text", "-o", "out", "--json"]
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        before = used.ru_utime + used.ru_stime
-        start = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, *words], cwd=path.parent, capture_output=True, text=True, check=True
-        )
-        took = time.perf_counter() - start
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        told = json.loads(done.stdout)
+        done = ran(words, path.parent)
+        told = json.loads(done.printed)
         page = (path.parent / "out" / "report.html").stat().st_size
     return {
         "n_docs": told["n_texts"],
         "n_clusters": told["n_clusters"],
-        "seconds": took,
-        "cpu_seconds": used.ru_utime + used.ru_stime - before,
+        "seconds": done.seconds,
+        "cpu_seconds": done.cpu_seconds,
         "stages": told["stages"],
         "count_vectorizer": vectorizer,
         "page_mb": page / 1e6,
-        "peak_mb": used.ru_maxrss / 1024,  # of all so far: the rows are in order of size
+        "peak_mb": done.peak_mb,
     }
 
 

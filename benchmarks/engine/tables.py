@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 
 from ..harness.claims import Claim, single
+from ..harness.probe import ran
 from ..harness.store import Options, Results, Row, Rows, say
 from ..harness.tables import markdown
 
@@ -36,15 +33,10 @@ def _fit(name: str, n_rows: int) -> Row:
 
     with tempfile.TemporaryDirectory() as folder:
         datasets.tickets(n_rows).write_csv(Path(folder) / "tickets.csv")
-        fit = [sys.executable, "-m", "coterie", "fit", "tickets.csv", "--text", "body", "-q"]
-        began = time.perf_counter()
-        child = subprocess.Popen([*fit, *WAYS[name]], cwd=folder)
-        _, status, used = os.wait4(child.pid, 0)
-        took = time.perf_counter() - began
-        if status:
-            raise RuntimeError(f"coterie fit ended with {os.waitstatus_to_exitcode(status)}")
+        fit = ["-m", "coterie", "fit", "tickets.csv", "--text", "body", "-q"]
+        done = ran([*fit, *WAYS[name]], Path(folder))
         size = (Path(folder) / f"out.{name}").stat().st_size
-    return {"rows": n_rows, "seconds": took, "gb": used.ru_maxrss / 2**20, "mb": size / 1e6}
+    return {"rows": n_rows, "seconds": done.seconds, "gb": done.peak_mb / 1024, "mb": size / 1e6}
 
 
 def table(rows: Rows) -> str:

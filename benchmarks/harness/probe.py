@@ -6,15 +6,18 @@ import ctypes
 import gc
 import importlib
 import importlib.metadata
+import json
 import os
 import platform
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGES = (
     *("coterie", "numpy", "scipy", "scikit-learn", "numba"),
@@ -43,6 +46,37 @@ class Watch:
         self.seconds = time.perf_counter() - start
         if before is not None:
             self.peak_mb = max(0.0, _resident_mb("VmHWM") - before)
+
+
+class Ran(NamedTuple):
+    """What a command took, and what it printed."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_mb: float
+    printed: bytes
+
+
+_IN_A_SMALL_PROCESS = """
+import json, resource, subprocess, sys, time
+began = time.perf_counter()
+done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+took, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+told = [took, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]
+sys.stdout.buffer.write(json.dumps(told).encode() + b"\\n" + done.stdout)
+"""
+
+
+def ran(arguments: Sequence[str], folder: Path) -> Ran:
+    """Run Python with these arguments, from a small process.
+
+    Linux counts the memory of the process that starts another as the peak of that one, too.
+    """
+    command = [sys.executable, "-c", _IN_A_SMALL_PROCESS, sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True)
+    told, _, printed = done.stdout.partition(b"\n")
+    took, cpu, peak_mb = json.loads(told)
+    return Ran(took, cpu, peak_mb, printed)
 
 
 def seconds(work: Callable[[], object]) -> float:
