@@ -223,11 +223,11 @@ def test_workers_that_are_paused_are_not_waited_for(
 ) -> None:
     monkeypatch.setattr(calls, "PATIENCE", 0.3)
     monkeypatch.setattr(calls, "POLL", 0.1)
-    assert dask_client.run_on_scheduler(calls._at_work) == (2, 0)
+    assert dask_client.run_on_scheduler(calls._look, []) == (2, 0, "")
     dask_client.run(_set_status, "paused")
     try:
         deadline = time.monotonic() + 30
-        while dask_client.run_on_scheduler(calls._at_work) != (0, 2):
+        while dask_client.run_on_scheduler(calls._look, []) != (0, 2, ""):
             assert time.monotonic() < deadline
             time.sleep(0.1)
         future = calls.submit(dask_client, calls.run_name(), calls.unchanged, calls.Parcel(1))

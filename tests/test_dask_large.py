@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
-from test_dask import kills
+from test_dask import kill_all, kills
 from tiny import random_corpus, random_labels
 
 import coterie
@@ -414,6 +414,37 @@ def test_a_killed_worker_changes_nothing(dask_client: Any) -> None:
         found = [parcel.content for parcel in own.gather(there.labels)]
     labels = [parcel.content for parcel in dask_client.gather(expected.labels)]
     np.testing.assert_array_equal(np.concatenate(found), np.concatenate(labels))
+
+
+@kills
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_all_workers_are_killed_at_once(dask_client: Any, tmp_path: Path, n_workers: int) -> None:
+    """While texts are encoded, after a sweep, and before the table is made."""
+    how: dict[str, Any] = dict(text="text", sweeps=3, **FAST)
+    expected = coterie.cluster_large(frame(400), **how).table.compute()
+    killed = []
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as own,
+    ):
+        stages = []
+
+        def kill(event: sampler.Event) -> None:
+            if stages[-1] == "sampling" and event.record.sweep == 2:
+                killed.extend(kill_all(own))
+
+        def stage(name: str) -> None:
+            stages.append(name)
+            if name == "encoding":
+                killed.extend(kill_all(own))
+
+        groups = coterie.cluster_large(frame(400), callbacks=[kill], on_stage=stage, **how)
+        assert len(killed) == 2 * n_workers
+        killed.extend(kill_all(own))
+        table = groups.table.compute()
+    assert table.equals(expected)
 
 
 @kills

@@ -22,6 +22,7 @@ from coterie.clustering import Clustering, added_columns
 from coterie.distributed.calls import (
     check_memory,
     current_client,
+    free,
     gathered,
     guarded,
 )
@@ -72,6 +73,7 @@ class OnWorkers:
         """The clustering, whose table is a Dask DataFrame of all rows; nothing is computed yet."""
         parts, documents = self.parts, self.documents
         parts.parts = []  # the workers read the rows again when they are asked for
+        free(parts.client, documents.tasks.name)
         return replace(self.groups, table_of_all=lambda groups: parts.table(documents, groups))
 
 
