@@ -302,6 +302,16 @@ def test_a_frame_without_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "backend" not in str(found.value)
 
 
+def test_the_table_of_a_client_that_was_closed(dask_client: Any) -> None:
+    """Nothing was lost, and no checkpoint helps."""
+    with distributed.Client(dask_client.scheduler.address):
+        groups = coterie.cluster(frame(TEXTS[:200], TEXTS[200:]), text="text", **FAST)
+    with pytest.raises(ConnectionLost, match="client that clustered these rows is closed") as said:
+        groups.table  # noqa: B018
+    assert "checkpoint" not in str(said.value)
+    assert groups.clusters.height > 1
+
+
 def test_first_rows_without_texts(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("coterie.large.on_dask.HEAD", 20)
     empty: list[Any] = [None, " "] * 20

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 from concurrent.futures import CancelledError
@@ -199,7 +201,9 @@ def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.Monk
     ("arguments", "says"),
     [
         (["big/*.parquet", "--dask", "tcp://127.0.0.1:1"], "No Dask scheduler answers at 'tcp:"),
-        (["big/*.parquet", "--dask", ""], "No Dask scheduler answers at ''"),
+        (["big/*.parquet", "--dask", ""], "'' is not the address of a Dask scheduler"),
+        (["big/*.parquet", "--dask", "LOCAL"], "that looks like tcp://host:8786. Use --dask local"),
+        (["big/*.parquet", "--dask", "http://127.0.0.1:8787"], "that looks like tcp://host:8786"),
         (["x.csv", "--dask", "local"], "--dask reads parquet files"),
         (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
         (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
@@ -222,6 +226,56 @@ def test_a_cluster_that_cannot_be_used(
     assert says in capsys.readouterr().err
     assert Path("taken.parquet/part-0.parquet").read_text() == "mine"
     assert sorted(os.listdir()) == ["big", "taken.parquet", "x.csv"]
+
+
+def test_a_server_that_is_no_scheduler(
+    dask_client: Any,
+    files: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One that accepts a connection and says nothing, as the dashboard does; and a worker."""
+    monkeypatch.setattr("coterie.distributed.connecting.PATIENCE", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert fit(files, "--dask", address, "-o", "out") != 0
+    said = capsys.readouterr().err
+    assert f"No Dask scheduler answers at '{address}'" in said
+    assert "8787 is that of its dashboard" in said
+    assert fit(files, "--dask", min(dask_client.nthreads()), "-o", "out") != 0
+    assert "is the address of a Dask worker, not of its scheduler" in capsys.readouterr().err
+
+
+LOUD = """
+import sys
+from coterie.cli import main
+from coterie.distributed import connecting
+from coterie.text import writing
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+connecting.PROCESSES = False
+writing.table_bytes = full
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_dask_does_not_speak_before_the_error(files: str) -> None:
+    """Its loggers write a traceback for every task that fails."""
+    given = ["fit", files, "--text", "text", "--embedder", "none", "--no-levels", "--sweeps", "2"]
+    command = [sys.executable, "-c", LOUD, *given, "--dask", "local", "-o", "out", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: A Dask worker cannot write")
+    assert done.stderr.endswith("No space left on device. Free some space there.\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_loggers_of_dask_are_as_before_after_a_command(files: str) -> None:
+    before = {name: logging.getLogger(name).level for name in ("distributed", "distributed.worker")}
+    assert fit(files, "--dask", "tcp://nobody", "-o", "out") != 0
+    assert {name: logging.getLogger(name).level for name in before} == before
 
 
 def test_workers_that_do_not_have_the_files(

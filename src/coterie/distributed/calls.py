@@ -151,6 +151,15 @@ def _awaited(dask_scheduler: Any, keys: list[Any], *states: str) -> list[Any]:
     return sorted((task for task in seen if task.state in states), key=lambda task: task.priority)
 
 
+def check_open(client: Any) -> None:
+    """Refuse a client that is closed, by its user or because its scheduler was lost."""
+    if client.status == "closed":
+        raise ConnectionLost(
+            "The Dask client that clustered these rows is closed, and its workers no longer hold their"
+            " clusters. Use the table before you close the client, or cluster again with another one."
+        )
+
+
 def free(client: Any, name: str) -> None:
     """Let all tasks of a run go to any worker, for when nobody looks after them any more."""
     with guarded(client):
@@ -169,8 +178,8 @@ def _nobody(paused: int, impossible: str) -> str:
     again = "fit again; with the same checkpoint the run goes on where it was."
     if impossible:
         return (
-            f"For {PATIENCE:g} seconds, no worker of the Dask cluster could do the task {impossible!r}, which"
-            f" asks for workers or resources that are not there. Start such workers, and {again}"
+            f"For {PATIENCE:g} seconds, no worker of the Dask cluster could do the task {impossible!r},"
+            f" which asks for workers or resources that are not there. Start such workers, and {again}"
         )
     if paused:
         return (

@@ -21,6 +21,7 @@ from coterie._sentence import counted
 from coterie.clustering import Clustering, added_columns
 from coterie.distributed.calls import (
     check_memory,
+    check_open,
     current_client,
     free,
     gathered,
@@ -256,6 +257,7 @@ class Partitions:
 
     def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:
         """The Dask DataFrame with the columns that `cluster` adds; the labels stay on the workers."""
+        check_open(self.client)
         told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
         some = self.head.frame
         added = added_columns(groups.names, *(np.zeros(len(some), t) for t in "qddd"))

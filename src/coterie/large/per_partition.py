@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -146,10 +147,12 @@ def written(
     try:
         Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
     except OSError as error:
-        raise InvalidInput(
-            f"A Dask worker cannot write {path} ({error.strerror}). The output has to be on a disk that"
-            " all workers reach."
-        ) from None
+        cure = (
+            "Free some space there."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT)
+            else "The output has to be on a disk that all workers reach and may write to."
+        )
+        raise InvalidInput(f"A Dask worker cannot write {path}: {error.strerror}. {cure}") from None
     return Parcel(len(rows))
 
 
