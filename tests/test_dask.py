@@ -56,10 +56,10 @@ def test_a_worker_is_lost_after_its_changes_were_added_up(
     """Its task is repeated by one that lacks the last sweep: the sum is there, its moves are not."""
     reports, lost = Workers._reports, []
 
-    def losing(self: Workers, name: str, *rest: Any) -> Any:
-        moves, delta = reports(self, name, *rest)
+    def losing(self: Workers, *given: Any) -> Any:
+        moves, delta = reports(self, *given)
         if self.told is not None and self.order.sweep == 3 and not lost:
-            lost.append(name)
+            lost.append(3)
             moves[1] = None
         return moves, delta
 
@@ -104,6 +104,22 @@ def _tasks(dask_scheduler: Any) -> list[str]:
     return [str(key) for key in dask_scheduler.tasks]
 
 
+def groups_of(client: Any) -> set[str]:
+    """The groups of tasks that the dashboard has shown since the cluster was started."""
+    return {name for name in client.run_on_scheduler(_prefixes) if name.startswith("coterie")}
+
+
+def _prefixes(dask_scheduler: Any) -> list[str]:
+    return list(dask_scheduler.task_prefixes)
+
+
+def test_the_dashboard_shows_a_group_per_step(dask_client: Any) -> None:
+    run("dask", *URNS["finite"])
+    steps = "desk", "hold", "urn", "told", "sweep", "moves", "delta", "add"
+    assert groups_of(dask_client) >= {f"coterie_{step}" for step in steps}
+    assert all("_" in name and "-" not in name for name in groups_of(dask_client))
+
+
 def test_a_lost_shard_is_sent_again(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dead worker held is gone; the sweep is repeated, with the same labels."""
     from coterie.distributed import dask_backend
@@ -135,7 +151,7 @@ def test_workers_are_told_only_what_changed(
     submit = dask_backend.submit
 
     def noted(client: Any, key: str, function: Any, *arguments: Any, **more: Any) -> Any:
-        if "sweep" in key and key.rpartition("-")[2] == "told":
+        if key.startswith("coterie_told"):
             sent.append(arguments[0].content)
         elif function is dask_backend._sweep:
             labels = arguments[6]
@@ -271,7 +287,7 @@ def test_tasks_that_nobody_looks_after_go_to_any_worker() -> None:
     """The table of a Dask DataFrame needs what a fit left, long after it: see `calls.free`."""
     with replaceable() as (client, change):
         name, [at] = calls.run_name(), client.nthreads()
-        held = calls.submit(client, f"{name}-held", calls.Parcel, 7, at=at)
+        held = calls.submit(client, calls.key_of("held", name), calls.Parcel, 7, at=at)
         assert calls.gathered(client, [client.submit(calls.unchanged, held, pure=False)]) == [7]
         calls.free(client, name)
         change()
@@ -297,7 +313,7 @@ async def _lose_all(dask_scheduler: Any) -> None:
 def test_a_task_that_dask_has_given_up_begins_again() -> None:
     """Dask counts all workers that a task has lost, however long the run is and whatever they died of."""
     with replaceable() as (client, change):
-        future = calls.submit(client, f"{calls.run_name()}-slow", _slow_at_first)
+        future = calls.submit(client, calls.key_of("slow", calls.run_name()), _slow_at_first)
         _wait_for(lambda: bool(BEGUN))
         client.run_on_scheduler(_lose_all)
         _wait_for(lambda: future.status == "error")
@@ -312,10 +328,9 @@ def test_tasks_that_no_worker_can_do_are_not_waited_for(
     """Such as those of a Dask DataFrame that ask for resources."""
     monkeypatch.setattr(calls, "PATIENCE", 0.3)
     monkeypatch.setattr(calls, "POLL", 0.1)
-    name = calls.run_name()
-    begun = dask_client.submit(calls.Parcel, 1, key=f"{name}-begun", resources={"MAGIC": 1})
-    rest = calls.submit(dask_client, f"{name}-rest", calls.unchanged, begun)
-    with pytest.raises(ConnectionLost, match=rf"could do the task '{name}-begun'"):
+    begun = dask_client.submit(calls.Parcel, 1, key="needs-magic", resources={"MAGIC": 1})
+    rest = calls.submit(dask_client, calls.run_name(), calls.unchanged, begun)
+    with pytest.raises(ConnectionLost, match="could do the task 'needs-magic'"):
         calls.gathered(dask_client, [rest])
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
-from test_dask import kill_all, kills
+from test_dask import groups_of, kill_all, kills
 from tiny import random_corpus, random_labels
 
 import coterie
@@ -70,6 +70,13 @@ def test_every_row_is_there_in_order(found: tuple[Clustering, Any], dask_client:
     assert len(groups.rows) == 600
     ids = np.array(groups.rows.ids, int)
     np.testing.assert_array_equal(groups.labels, table["cluster"].to_numpy()[ids])
+
+
+def test_the_dashboard_shows_a_group_per_step(
+    found: tuple[Clustering, Any], dask_client: Any
+) -> None:
+    steps = "hold", "split", "draw", "encode", "best", "sweep", "table", "join", "of_rows", "write"
+    assert groups_of(dask_client) >= {f"coterie_{step}" for step in steps}
 
 
 def test_the_model_is_counted_from_all_texts(found: tuple[Clustering, Any], tmp_path: Path) -> None:

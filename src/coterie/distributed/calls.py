@@ -42,8 +42,13 @@ def unchanged(parcel: Parcel) -> Parcel:
 
 
 def run_name() -> str:
-    """How the keys of a run begin. Clients of the same scheduler share what has the same key."""
-    return f"coterie-{uuid.uuid4().hex}"
+    """What the keys of a run contain. Clients of the same scheduler share what has the same key."""
+    return uuid.uuid4().hex
+
+
+def key_of(step: str, run: str, *numbers: int) -> str:
+    """A key that no other task has; the dashboard shows a group of tasks per step."""
+    return "-".join([f"coterie_{step}", run, *map(str, numbers)])
 
 
 def submit(

@@ -240,7 +240,7 @@ class Partitions:
         """The clusters of the rows of the sample."""
         rows: Any = [some.rows for some in sampled]
         found = documents.tasks.each(
-            "of-rows", per_partition.of_rows, documents.docs, documents.labels, rows
+            "of_rows", per_partition.of_rows, documents.docs, documents.labels, rows
         )
         return np.concatenate(gathered(self.client, found)).astype(np.int64)
 
