@@ -154,6 +154,75 @@ def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.Monk
     assert (groups.table["name"].compute() == "Mine").sum() == (labels == 0).sum()
 
 
+INDEXES = {
+    "named": ({"name": "article"}, ["article"]),
+    "not named": ({"name": None}, ["index"]),
+    "taken": ({"name": "topic"}, ["topic_index"]),
+    "several": ({"names": ["day", None]}, ["day", "level_1"]),
+}
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_an_index_is_written(dask_client: Any, tmp_path: Path, name: str) -> None:
+    """As a column, as pandas does; one that only counts the rows is not."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    how, columns = INDEXES[name]
+    ids = [f"row {i:04d}" for i in range(300)]
+    if name == "several":
+        index: Any = pd.MultiIndex.from_arrays([ids, range(300)], **how)
+    else:
+        index = pd.Index(ids, **how)
+    table = pd.DataFrame({"text": TEXTS[:300], "topic": TOPICS[:300]}, index=index)
+    parts = [table[:100], table[100:]]
+    given = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
+    coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
+    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert found.columns == [*columns, "text", "topic", *ADDED]
+    assert found[columns[0]].to_list() == ids
+    assert found["topic"].to_list() == list(TOPICS[:300])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_range_of_rows_is_no_index(dask_client: Any, tmp_path: Path, kept: bool) -> None:
+    """What is left after rows were taken out is one, in every file."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pd.DataFrame({"text": TEXTS[:300], "n": range(300)})
+    given = dd.from_pandas(table, npartitions=3)
+    if kept:
+        given = given[given.n % 50 != 49 - (given.n < 200) * 25]
+    coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
+    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert found.columns == [*["index"][: int(kept)], "text", "n", *ADDED]
+    if kept:
+        assert found["index"].to_list() == found["n"].to_list()
+
+
+def test_columns_may_be_numbers(dask_client: Any, tmp_path: Path) -> None:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pd.DataFrame({0: TEXTS[:300], 1: [f"id {i}" for i in range(300)], 2: TEXTS[300:600]})
+    given = dd.from_pandas(table, npartitions=2)
+    same = given.rename(columns={0: "text", 1: "id", 2: "more"})
+    for number, name in (({}, {}), ({"id": 1}, {"id": "id"}), ({"text": (0, 2)}, None)):
+        name = {"text": "text"} | name if name is not None else {"text": ("text", "more")}
+        number = {"text": 0} | number
+        groups, expected = (
+            coterie.cluster(given, **number, **FAST),
+            coterie.cluster(same, **name, **FAST),
+        )
+        np.testing.assert_array_equal(groups.table["cluster"], expected.table["cluster"])
+        assert list(groups.table.columns) == [0, 1, 2, *ADDED]
+    alone = coterie.cluster(dd.from_pandas(table[[0]], npartitions=2), **FAST)
+    assert len(alone.table) == 300
+    coterie.cluster_large(given, tmp_path / "out", text=0, id=1, **FAST)
+    assert pl.read_parquet(tmp_path / "out" / "*.parquet").columns == ["0", "1", "2", *ADDED]
+
+
 def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="sampler of cluster does not work for a Dask"):
         coterie.cluster(frame(30), "text", sampler="em")

@@ -37,6 +37,7 @@ from coterie.large.settings import Asked, Words
 from coterie.large.whole import spread
 from coterie.locating import INSTALLED
 from coterie.text import readers
+from coterie.text._columns import column_names
 from coterie.text.batches import Batches, frame_of
 from coterie.text.frequencies import Frequencies
 from coterie.text.prune import check_any_text
@@ -126,7 +127,10 @@ class Partitions:
 
     def __init__(self, client: Any, parts: list[Any], head: readers.Rows) -> None:
         self.client, self.parts, self.head = client, parts, head
-        self.text, self.id = head.column, head.id_column
+        self.text, self.id = head.column, None
+        if head.id_column is not None:  # its name may be a number
+            names = column_names(head.frame)
+            self.id = next(name for name in names if str(name) == head.id_column)
         self.tasks = Tasks(client, len(parts))
         self.split: list[Any] = []
         self.n_rows: list[int] = []
@@ -218,7 +222,9 @@ class Partitions:
         for some in found:
             for name, values in some.columns.items():
                 columns.setdefault(name, []).extend(values)
-        rows = readers.from_piece(frame_of(columns), self.text, self.id)
+        text = tuple(map(str, self.text)) if isinstance(self.text, tuple) else str(self.text)
+        id = None if self.id is None else str(self.id)
+        rows = readers.from_piece(frame_of(columns), text, id)
         rows.notes.clear()
         rows.n_missing = 0  # said of all rows
         return rows, found
@@ -249,11 +255,12 @@ class Partitions:
         told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
         digits = len(str(len(self.parts)))
         paths: Any = [str(folder / f"part-{i:0{digits}d}.parquet") for i in range(len(self.parts))]
+        tasks = documents.tasks
+        has = tasks.each("index", per_partition.has_index, self.parts)
+        with_index = any(gathered(self.client, has))  # all files have the same columns
         lists = (self.parts, documents.docs, documents.labels, documents.probability)
-        gathered(
-            self.client,
-            documents.tasks.each("write", per_partition.written, *lists, self.digests, paths, told),
-        )
+        given = (*lists, self.digests, paths, told, with_index)
+        gathered(self.client, tasks.each("write", per_partition.written, *given))
 
     def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:
         """The Dask DataFrame with the columns that `cluster` adds; the labels stay on the workers."""
