@@ -28,7 +28,7 @@ from coterie.cli import main
 from coterie.clustering import ADDED, Clustering
 from coterie.counts import Corpus
 from coterie.demo.synthetic import make_corpus
-from coterie.distributed import calls, remote
+from coterie.distributed import calls, chain, remote
 from coterie.distributed.chain import ShardedChain
 from coterie.distributed.layout import cut
 from coterie.distributed.local import Here
@@ -627,3 +627,31 @@ def test_frequencies_are_merged_as_one_count() -> None:
     merged = parts[0].merged(parts[1]).merged(parts[2].merged(parts[3])).merged(parts[4])
     assert merged.df == whole.df
     assert (merged.n_texts, merged.n_distinct) == (whole.n_texts, whole.n_distinct)
+
+
+@pytest.mark.parametrize("most", [3, 20, 60])
+def test_merged_frequencies_forget_rare_words(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """As many words as may be counted, at most, and no count is too low or too high by what was missed."""
+    from coterie.text import frequencies
+
+    rng = np.random.default_rng(2)
+    true: dict[str, int] = {}
+    parts = []
+    for _ in range(8):
+        one = Frequencies()
+        for _ in range(3):
+            words = sorted({str(int(w)) for w in rng.zipf(1.5, 60)})
+            n_in = rng.integers(1, 9, len(words))
+            one.add(words, n_in, 9)
+            for word, n in zip(words, n_in.tolist(), strict=True):
+                true[word] = true.get(word, 0) + n
+        parts.append(one)
+    assert len(true) > 2 * most
+    monkeypatch.setattr(frequencies, "MOST_COUNTED", most)
+    merged = chain.tree(parts, lambda one, other: one.merged(other))
+    assert len(merged.df) <= most
+    assert merged.missed > 0
+    assert merged.n_texts == 8 * 3 * 9
+    assert merged.n_distinct >= len(true)
+    for word, n in true.items():
+        assert n <= merged.df.get(word, merged.missed) <= n + merged.missed
