@@ -237,6 +237,18 @@ def test_workers_that_are_paused_are_not_waited_for(
         dask_client.run(_set_status, "running")
 
 
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "PATIENCE", 0.3)
+    monkeypatch.setattr(calls, "POLL", 0.1)
+    nobody: Any = dict(n_workers=0, processes=False, dashboard_address=":0")
+    with (
+        distributed.LocalCluster(**nobody) as cluster,
+        distributed.Client(cluster),
+        pytest.raises(ConnectionLost, match="had no worker for"),
+    ):
+        coterie.cluster(frame(TEXTS[:200], TEXTS[200:]), text="text", **FAST)
+
+
 def _set_status(name: str, dask_worker: Any) -> None:
     from distributed.core import Status
 

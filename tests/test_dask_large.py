@@ -129,15 +129,19 @@ def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.Monk
     import dask.dataframe as dd
 
     given, collected = frame(400), []
-    compute = type(given).compute
+    computed = calls.computed
 
-    def noted(self: Any, *how: Any, **more: Any) -> Any:
-        found = compute(self, *how, **more)
+    def noted(*given: Any) -> Any:
+        found = computed(*given)
         collected.append(len(found))
         return found
 
+    def whole(*_: Any, **__: Any) -> None:
+        pytest.fail("all rows were gathered")
+
     with monkeypatch.context() as patched:
-        patched.setattr(type(given), "compute", noted)
+        patched.setattr(type(given), "compute", whole)
+        patched.setattr("coterie.large.on_dask.computed", noted)
         patched.setattr("coterie.large.on_dask.HEAD", 10)
         groups = coterie.cluster(given, "text", n_clusters=6, embedder=None, levels=False)
         assert collected == [10]
@@ -518,6 +522,21 @@ def test_a_lost_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_per_core(files: str) -> None:
     assert fit(files, "--dask", "local", "-o", "out") == 0
     assert len(pl.read_parquet("out/table.parquet/*.parquet")) == 600
+
+
+@kills
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_the_same_table_on_any_number_of_workers(dask_client: Any, n_workers: int) -> None:
+    how: dict[str, Any] = dict(text="text", sweeps=3, **FAST)
+    expected = coterie.cluster_large(frame(400), **how).table.compute()
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        table = coterie.cluster_large(frame(400), **how).table.compute()
+    assert table.equals(expected)
 
 
 @kills

@@ -103,6 +103,13 @@ def _begin_again(keys: list[Any], dask_scheduler: Any) -> None:
     )
 
 
+def computed(client: Any, collection: Any) -> Any:
+    """What `collection.compute()` gives, but an error if there is nobody to wait for."""
+    future = client.compute(collection)
+    finished(client, [future], None)
+    return future.result()
+
+
 def finished(client: Any, asked: list[Any], should_stop: Callable[[], bool] | None) -> bool:
     """Wait for results; False if the user wants to stop. An error if there is nobody to wait for.
 

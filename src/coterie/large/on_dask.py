@@ -22,6 +22,7 @@ from coterie.clustering import Clustering, added_columns
 from coterie.distributed.calls import (
     check_memory,
     check_open,
+    computed,
     current_client,
     free,
     gathered,
@@ -142,7 +143,8 @@ class Partitions:
         """Those of a Dask DataFrame."""
         client, frame = current_client("A Dask DataFrame", ""), what.data
         with guarded(client):
-            head = readers.read(frame.head(HEAD, npartitions=-1), text=what.text, id=what.id)
+            first = computed(client, frame.head(HEAD, npartitions=-1, compute=False))
+            head = readers.read(first, text=what.text, id=what.id)
             delayed = frame.to_delayed()
             futures = client.compute(delayed)
         parts = Tasks(client, len(delayed)).each("hold", per_partition.parcel, futures)
