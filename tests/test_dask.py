@@ -7,6 +7,8 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from coterie.distributed import calls
 from coterie.distributed.dask_backend import Workers
 from coterie.distributed.merge import Delta
 from coterie.distributed.placing import placed
-from coterie.errors import InvalidInput, Unsupported
+from coterie.errors import ConnectionLost, InvalidInput, Unsupported
 from coterie.urns import Urn
 
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
@@ -54,10 +56,10 @@ def test_a_worker_is_lost_after_its_changes_were_added_up(
     """Its task is repeated by one that lacks the last sweep: the sum is there, its moves are not."""
     reports, lost = Workers._reports, []
 
-    def losing(self: Workers, name: str, *rest: Any) -> Any:
-        moves, delta = reports(self, name, *rest)
+    def losing(self: Workers, *given: Any) -> Any:
+        moves, delta = reports(self, *given)
         if self.told is not None and self.order.sweep == 3 and not lost:
-            lost.append(name)
+            lost.append(3)
             moves[1] = None
         return moves, delta
 
@@ -102,6 +104,22 @@ def _tasks(dask_scheduler: Any) -> list[str]:
     return [str(key) for key in dask_scheduler.tasks]
 
 
+def groups_of(client: Any) -> set[str]:
+    """The groups of tasks that the dashboard has shown since the cluster was started."""
+    return {name for name in client.run_on_scheduler(_prefixes) if name.startswith("coterie")}
+
+
+def _prefixes(dask_scheduler: Any) -> list[str]:
+    return list(dask_scheduler.task_prefixes)
+
+
+def test_the_dashboard_shows_a_group_per_step(dask_client: Any) -> None:
+    run("dask", *URNS["finite"])
+    steps = "desk", "hold", "urn", "told", "sweep", "moves", "delta", "add"
+    assert groups_of(dask_client) >= {f"coterie_{step}" for step in steps}
+    assert all("_" in name and "-" not in name for name in groups_of(dask_client))
+
+
 def test_a_lost_shard_is_sent_again(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a dead worker held is gone; the sweep is repeated, with the same labels."""
     from coterie.distributed import dask_backend
@@ -133,7 +151,7 @@ def test_workers_are_told_only_what_changed(
     submit = dask_backend.submit
 
     def noted(client: Any, key: str, function: Any, *arguments: Any, **more: Any) -> Any:
-        if "sweep" in key and key.rpartition("-")[2] == "told":
+        if key.startswith("coterie_told"):
             sent.append(arguments[0].content)
         elif function is dask_backend._sweep:
             labels = arguments[6]
@@ -219,6 +237,103 @@ def test_shards_stay_where_they_are() -> None:
     assert placed({"a": 1, "b": 1, "c": 1}, ["c"] * 4).count("c") == 2
 
 
+# ---------------------------------------------------------------- all workers are lost at once
+@contextmanager
+def replaceable() -> Iterator[Any]:
+    """A cluster of one worker in this process, and what replaces it by another."""
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        held: list[Any] = []
+
+        async def start() -> None:
+            held.append(await distributed.Worker(cluster.scheduler_address, nthreads=1))
+
+        def replace() -> None:
+            cluster.sync(held.pop().close)
+            _wait_for(lambda: not client.nthreads())
+            cluster.sync(start)
+
+        cluster.sync(start)
+        try:
+            yield client, replace
+        finally:
+            cluster.sync(held.pop().close)
+
+
+def _wait_for(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_the_only_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask keeps its tasks waiting for an address that is gone, although any worker may do them."""
+    monkeypatch.setattr(calls, "POLL", 0.05)
+    expected = run("sharded", *URNS["process"])
+
+    def replace(event: sampler.Event) -> None:
+        if event.record.sweep in (1, 3):
+            change()
+
+    with replaceable() as (_, change):
+        there = run("dask", *URNS["process"], callbacks=[replace])
+    np.testing.assert_array_equal(expected.assignment.labels, there.assignment.labels)
+
+
+def test_tasks_that_nobody_looks_after_go_to_any_worker() -> None:
+    """The table of a Dask DataFrame needs what a fit left, long after it: see `calls.free`."""
+    with replaceable() as (client, change):
+        name, [at] = calls.run_name(), client.nthreads()
+        held = calls.submit(client, calls.key_of("held", name), calls.Parcel, 7, at=at)
+        assert calls.gathered(client, [client.submit(calls.unchanged, held, pure=False)]) == [7]
+        calls.free(client, name)
+        change()
+        assert held.result(timeout=60).content == 7
+
+
+BEGUN, GO = [], threading.Event()
+
+
+def _slow_at_first() -> calls.Parcel:
+    BEGUN.append(1)
+    if len(BEGUN) == 1:
+        assert GO.wait(60)
+    return calls.Parcel(7)
+
+
+async def _lose_all(dask_scheduler: Any) -> None:
+    dask_scheduler.allowed_failures = 0
+    for address in list(dask_scheduler.workers):
+        await dask_scheduler.remove_worker(address, stimulus_id="test")
+
+
+def test_a_task_that_dask_has_given_up_begins_again() -> None:
+    """Dask counts all workers that a task has lost, however long the run is and whatever they died of."""
+    with replaceable() as (client, change):
+        future = calls.submit(client, calls.key_of("slow", calls.run_name()), _slow_at_first)
+        _wait_for(lambda: bool(BEGUN))
+        client.run_on_scheduler(_lose_all)
+        _wait_for(lambda: future.status == "error")
+        GO.set()
+        change()
+        assert calls.gathered(client, [future]) == [7]
+
+
+def test_tasks_that_no_worker_can_do_are_not_waited_for(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as those of a Dask DataFrame that ask for resources."""
+    monkeypatch.setattr(calls, "PATIENCE", 0.3)
+    monkeypatch.setattr(calls, "POLL", 0.1)
+    begun = dask_client.submit(calls.Parcel, 1, key="needs-magic", resources={"MAGIC": 1})
+    rest = calls.submit(dask_client, calls.run_name(), calls.unchanged, begun)
+    with pytest.raises(ConnectionLost, match="could do the task 'needs-magic'"):
+        calls.gathered(dask_client, [rest])
+
+
 def test_dask_knows_how_large_a_shard_is() -> None:
     """Else it sends shards to whichever worker is free."""
     from dask.sizeof import sizeof
@@ -254,6 +369,30 @@ def test_processes_give_the_same_labels(n_workers: int) -> None:
     with _processes(n_workers) as cluster, distributed.Client(cluster):
         there = run("dask", *URNS["process"])
     np.testing.assert_array_equal(here.assignment.labels, there.assignment.labels)
+
+
+@kills
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_all_workers_are_killed_twice(n_workers: int) -> None:
+    expected = run("sharded", *URNS["process"])
+    with _processes(n_workers) as cluster, distributed.Client(cluster) as client:
+        killed: list[int] = []
+
+        def kill(event: sampler.Event) -> None:
+            if event.record.sweep in (1, 3):
+                killed.extend(kill_all(client))
+
+        there = run("dask", *URNS["process"], callbacks=[kill])
+    assert len(killed) == 2 * n_workers
+    np.testing.assert_array_equal(expected.assignment.labels, there.assignment.labels)
+
+
+def kill_all(client: Any) -> list[int]:
+    """Kill all workers of a client, which must be processes."""
+    pids = list(client.run(os.getpid).values())
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    return pids
 
 
 @kills

@@ -223,11 +223,11 @@ def test_workers_that_are_paused_are_not_waited_for(
 ) -> None:
     monkeypatch.setattr(calls, "PATIENCE", 0.3)
     monkeypatch.setattr(calls, "POLL", 0.1)
-    assert dask_client.run_on_scheduler(calls._at_work) == (2, 0)
+    assert dask_client.run_on_scheduler(calls._look, []) == (2, 0, "")
     dask_client.run(_set_status, "paused")
     try:
         deadline = time.monotonic() + 30
-        while dask_client.run_on_scheduler(calls._at_work) != (0, 2):
+        while dask_client.run_on_scheduler(calls._look, []) != (0, 2, ""):
             assert time.monotonic() < deadline
             time.sleep(0.1)
         future = calls.submit(dask_client, calls.run_name(), calls.unchanged, calls.Parcel(1))
@@ -235,6 +235,18 @@ def test_workers_that_are_paused_are_not_waited_for(
             calls.gathered(dask_client, [future])
     finally:
         dask_client.run(_set_status, "running")
+
+
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "PATIENCE", 0.3)
+    monkeypatch.setattr(calls, "POLL", 0.1)
+    nobody: Any = dict(n_workers=0, processes=False, dashboard_address=":0")
+    with (
+        distributed.LocalCluster(**nobody) as cluster,
+        distributed.Client(cluster),
+        pytest.raises(ConnectionLost, match="had no worker for"),
+    ):
+        coterie.cluster(frame(TEXTS[:200], TEXTS[200:]), text="text", **FAST)
 
 
 def _set_status(name: str, dask_worker: Any) -> None:
@@ -300,6 +312,16 @@ def test_a_frame_without_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unsupported, match="A Dask DataFrame needs a Dask client") as found:
         coterie.cluster(frame(TEXTS), **FAST)
     assert "backend" not in str(found.value)
+
+
+def test_the_table_of_a_client_that_was_closed(dask_client: Any) -> None:
+    """Nothing was lost, and no checkpoint helps."""
+    with distributed.Client(dask_client.scheduler.address):
+        groups = coterie.cluster(frame(TEXTS[:200], TEXTS[200:]), text="text", **FAST)
+    with pytest.raises(ConnectionLost, match="client that clustered these rows is closed") as said:
+        groups.table  # noqa: B018
+    assert "checkpoint" not in str(said.value)
+    assert groups.clusters.height > 1
 
 
 def test_first_rows_without_texts(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 from concurrent.futures import CancelledError
@@ -16,7 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import normalized_mutual_info_score
-from test_dask import kills
+from test_dask import groups_of, kill_all, kills
 from tiny import random_corpus, random_labels
 
 import coterie
@@ -26,7 +28,7 @@ from coterie.cli import main
 from coterie.clustering import ADDED, Clustering
 from coterie.counts import Corpus
 from coterie.demo.synthetic import make_corpus
-from coterie.distributed import calls, remote
+from coterie.distributed import calls, chain, remote
 from coterie.distributed.chain import ShardedChain
 from coterie.distributed.layout import cut
 from coterie.distributed.local import Here
@@ -68,6 +70,13 @@ def test_every_row_is_there_in_order(found: tuple[Clustering, Any], dask_client:
     assert len(groups.rows) == 600
     ids = np.array(groups.rows.ids, int)
     np.testing.assert_array_equal(groups.labels, table["cluster"].to_numpy()[ids])
+
+
+def test_the_dashboard_shows_a_group_per_step(
+    found: tuple[Clustering, Any], dask_client: Any
+) -> None:
+    steps = "hold", "split", "draw", "encode", "best", "sweep", "table", "join", "of_rows", "write"
+    assert groups_of(dask_client) >= {f"coterie_{step}" for step in steps}
 
 
 def test_the_model_is_counted_from_all_texts(found: tuple[Clustering, Any], tmp_path: Path) -> None:
@@ -120,15 +129,19 @@ def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.Monk
     import dask.dataframe as dd
 
     given, collected = frame(400), []
-    compute = type(given).compute
+    computed = calls.computed
 
-    def noted(self: Any, *how: Any, **more: Any) -> Any:
-        found = compute(self, *how, **more)
+    def noted(*given: Any) -> Any:
+        found = computed(*given)
         collected.append(len(found))
         return found
 
+    def whole(*_: Any, **__: Any) -> None:
+        pytest.fail("all rows were gathered")
+
     with monkeypatch.context() as patched:
-        patched.setattr(type(given), "compute", noted)
+        patched.setattr(type(given), "compute", whole)
+        patched.setattr("coterie.large.on_dask.computed", noted)
         patched.setattr("coterie.large.on_dask.HEAD", 10)
         groups = coterie.cluster(given, "text", n_clusters=6, embedder=None, levels=False)
         assert collected == [10]
@@ -143,6 +156,75 @@ def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.Monk
     assert normalized_mutual_info_score(TOPICS[:400], labels) > 0.6
     groups.rename(0, "Mine")
     assert (groups.table["name"].compute() == "Mine").sum() == (labels == 0).sum()
+
+
+INDEXES = {
+    "named": ({"name": "article"}, ["article"]),
+    "not named": ({"name": None}, ["index"]),
+    "taken": ({"name": "topic"}, ["topic_index"]),
+    "several": ({"names": ["day", None]}, ["day", "level_1"]),
+}
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_an_index_is_written(dask_client: Any, tmp_path: Path, name: str) -> None:
+    """As a column, as pandas does; one that only counts the rows is not."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    how, columns = INDEXES[name]
+    ids = [f"row {i:04d}" for i in range(300)]
+    if name == "several":
+        index: Any = pd.MultiIndex.from_arrays([ids, range(300)], **how)
+    else:
+        index = pd.Index(ids, **how)
+    table = pd.DataFrame({"text": TEXTS[:300], "topic": TOPICS[:300]}, index=index)
+    parts = [table[:100], table[100:]]
+    given = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
+    coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
+    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert found.columns == [*columns, "text", "topic", *ADDED]
+    assert found[columns[0]].to_list() == ids
+    assert found["topic"].to_list() == list(TOPICS[:300])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_range_of_rows_is_no_index(dask_client: Any, tmp_path: Path, kept: bool) -> None:
+    """What is left after rows were taken out is one, in every file."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pd.DataFrame({"text": TEXTS[:300], "n": range(300)})
+    given = dd.from_pandas(table, npartitions=3)
+    if kept:
+        given = given[given.n % 50 != 49 - (given.n < 200) * 25]
+    coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
+    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert found.columns == [*["index"][: int(kept)], "text", "n", *ADDED]
+    if kept:
+        assert found["index"].to_list() == found["n"].to_list()
+
+
+def test_columns_may_be_numbers(dask_client: Any, tmp_path: Path) -> None:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pd.DataFrame({0: TEXTS[:300], 1: [f"id {i}" for i in range(300)], 2: TEXTS[300:600]})
+    given = dd.from_pandas(table, npartitions=2)
+    same = given.rename(columns={0: "text", 1: "id", 2: "more"})
+    for number, name in (({}, {}), ({"id": 1}, {"id": "id"}), ({"text": (0, 2)}, None)):
+        name = {"text": "text"} | name if name is not None else {"text": ("text", "more")}
+        number = {"text": 0} | number
+        groups, expected = (
+            coterie.cluster(given, **number, **FAST),
+            coterie.cluster(same, **name, **FAST),
+        )
+        np.testing.assert_array_equal(groups.table["cluster"], expected.table["cluster"])
+        assert list(groups.table.columns) == [0, 1, 2, *ADDED]
+    alone = coterie.cluster(dd.from_pandas(table[[0]], npartitions=2), **FAST)
+    assert len(alone.table) == 300
+    coterie.cluster_large(given, tmp_path / "out", text=0, id=1, **FAST)
+    assert pl.read_parquet(tmp_path / "out" / "*.parquet").columns == ["0", "1", "2", *ADDED]
 
 
 def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
@@ -199,7 +281,9 @@ def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.Monk
     ("arguments", "says"),
     [
         (["big/*.parquet", "--dask", "tcp://127.0.0.1:1"], "No Dask scheduler answers at 'tcp:"),
-        (["big/*.parquet", "--dask", ""], "No Dask scheduler answers at ''"),
+        (["big/*.parquet", "--dask", ""], "'' is not the address of a Dask scheduler"),
+        (["big/*.parquet", "--dask", "LOCAL"], "that looks like tcp://host:8786. Use --dask local"),
+        (["big/*.parquet", "--dask", "http://127.0.0.1:8787"], "that looks like tcp://host:8786"),
         (["x.csv", "--dask", "local"], "--dask reads parquet files"),
         (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
         (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
@@ -222,6 +306,56 @@ def test_a_cluster_that_cannot_be_used(
     assert says in capsys.readouterr().err
     assert Path("taken.parquet/part-0.parquet").read_text() == "mine"
     assert sorted(os.listdir()) == ["big", "taken.parquet", "x.csv"]
+
+
+def test_a_server_that_is_no_scheduler(
+    dask_client: Any,
+    files: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One that accepts a connection and says nothing, as the dashboard does; and a worker."""
+    monkeypatch.setattr("coterie.distributed.connecting.PATIENCE", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert fit(files, "--dask", address, "-o", "out") != 0
+    said = capsys.readouterr().err
+    assert f"No Dask scheduler answers at '{address}'" in said
+    assert "8787 is that of its dashboard" in said
+    assert fit(files, "--dask", min(dask_client.nthreads()), "-o", "out") != 0
+    assert "is the address of a Dask worker, not of its scheduler" in capsys.readouterr().err
+
+
+LOUD = """
+import sys
+from coterie.cli import main
+from coterie.distributed import connecting
+from coterie.text import writing
+
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+connecting.PROCESSES = False
+writing.table_bytes = full
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_dask_does_not_speak_before_the_error(files: str) -> None:
+    """Its loggers write a traceback for every task that fails."""
+    given = ["fit", files, "--text", "text", "--embedder", "none", "--no-levels", "--sweeps", "2"]
+    command = [sys.executable, "-c", LOUD, *given, "--dask", "local", "-o", "out", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: A Dask worker cannot write")
+    assert done.stderr.endswith("No space left on device. Free some space there.\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_loggers_of_dask_are_as_before_after_a_command(files: str) -> None:
+    before = {name: logging.getLogger(name).level for name in ("distributed", "distributed.worker")}
+    assert fit(files, "--dask", "tcp://nobody", "-o", "out") != 0
+    assert {name: logging.getLogger(name).level for name in before} == before
 
 
 def test_workers_that_do_not_have_the_files(
@@ -391,6 +525,21 @@ def test_a_process_per_core(files: str) -> None:
 
 
 @kills
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_the_same_table_on_any_number_of_workers(dask_client: Any, n_workers: int) -> None:
+    how: dict[str, Any] = dict(text="text", sweeps=3, **FAST)
+    expected = coterie.cluster_large(frame(400), **how).table.compute()
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        table = coterie.cluster_large(frame(400), **how).table.compute()
+    assert table.equals(expected)
+
+
+@kills
 def test_a_killed_worker_changes_nothing(dask_client: Any) -> None:
     """What it held, labels of earlier sweeps included, is computed again."""
     urn, plan = urns.process(1.5, BETA), sampler.Plan(4, np.zeros(2, np.int64), 7)
@@ -414,6 +563,37 @@ def test_a_killed_worker_changes_nothing(dask_client: Any) -> None:
         found = [parcel.content for parcel in own.gather(there.labels)]
     labels = [parcel.content for parcel in dask_client.gather(expected.labels)]
     np.testing.assert_array_equal(np.concatenate(found), np.concatenate(labels))
+
+
+@kills
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_all_workers_are_killed_at_once(dask_client: Any, tmp_path: Path, n_workers: int) -> None:
+    """While texts are encoded, after a sweep, and before the table is made."""
+    how: dict[str, Any] = dict(text="text", sweeps=3, **FAST)
+    expected = coterie.cluster_large(frame(400), **how).table.compute()
+    killed = []
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as own,
+    ):
+        stages = []
+
+        def kill(event: sampler.Event) -> None:
+            if stages[-1] == "sampling" and event.record.sweep == 2:
+                killed.extend(kill_all(own))
+
+        def stage(name: str) -> None:
+            stages.append(name)
+            if name == "encoding":
+                killed.extend(kill_all(own))
+
+        groups = coterie.cluster_large(frame(400), callbacks=[kill], on_stage=stage, **how)
+        assert len(killed) == 2 * n_workers
+        killed.extend(kill_all(own))
+        table = groups.table.compute()
+    assert table.equals(expected)
 
 
 @kills
@@ -466,3 +646,31 @@ def test_frequencies_are_merged_as_one_count() -> None:
     merged = parts[0].merged(parts[1]).merged(parts[2].merged(parts[3])).merged(parts[4])
     assert merged.df == whole.df
     assert (merged.n_texts, merged.n_distinct) == (whole.n_texts, whole.n_distinct)
+
+
+@pytest.mark.parametrize("most", [3, 20, 60])
+def test_merged_frequencies_forget_rare_words(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """As many words as may be counted, at most, and no count is too low or too high by what was missed."""
+    from coterie.text import frequencies
+
+    rng = np.random.default_rng(2)
+    true: dict[str, int] = {}
+    parts = []
+    for _ in range(8):
+        one = Frequencies()
+        for _ in range(3):
+            words = sorted({str(int(w)) for w in rng.zipf(1.5, 60)})
+            n_in = rng.integers(1, 9, len(words))
+            one.add(words, n_in, 9)
+            for word, n in zip(words, n_in.tolist(), strict=True):
+                true[word] = true.get(word, 0) + n
+        parts.append(one)
+    assert len(true) > 2 * most
+    monkeypatch.setattr(frequencies, "MOST_COUNTED", most)
+    merged = chain.tree(parts, lambda one, other: one.merged(other))
+    assert len(merged.df) <= most
+    assert merged.missed > 0
+    assert merged.n_texts == 8 * 3 * 9
+    assert merged.n_distinct >= len(true)
+    for word, n in true.items():
+        assert n <= merged.df.get(word, merged.missed) <= n + merged.missed

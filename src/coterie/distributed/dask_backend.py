@@ -25,6 +25,7 @@ from coterie.distributed.calls import (
     current_client,
     finished,
     guarded,
+    key_of,
     run_name,
     submit,
     unchanged,
@@ -104,17 +105,17 @@ class Workers:
         should_stop: Callable[[], bool] | None,
         attempt: int,
     ) -> tuple[list[Moves], Delta] | None:
-        name, shards = f"{self.name}-sweep-{order.sweep}-try-{attempt}", range(len(self.parts))
+        now, shards = (order.sweep, attempt), range(len(self.parts))
         self.where = placed(self.client.nthreads(), self.where)
-        self._hold(name, order)
+        self._hold(now, order)
         self.order, told = order, self.told
         missing, done = list(shards), [None for _ in shards]
         for part in range(TRIES):
             what = told or Whole(order.clusters)
-            tasks = self._each(f"{name}-{part}", what, None if told else labels, missing)
+            tasks = self._each((*now, part), what, None if told else labels, missing)
             for shard, each in zip(missing, tasks, strict=True):
                 done[shard] = each
-            found = self._reports(f"{name}-{part}", done, should_stop)
+            found = self._reports((*now, part), done, should_stop)
             if found is None:
                 return None
             moves, delta = found
@@ -127,49 +128,51 @@ class Workers:
             missing, told = lacking or list(shards), None
         raise CancelledError
 
-    def _hold(self, name: str, order: Order) -> None:
+    def _hold(self, now: tuple[int, ...], order: Order) -> None:
         """Send what lasts longer than a sweep, if it is not there."""
         for at in set(self.where) - set(self.desks):
-            key = (
-                f"{name}-desk-{len(self.desks)}"  # not one for all: Dask drops copies it can spare
-            )
+            # not one for all: Dask drops copies it can spare
+            key = key_of("desk", self.name, *now, len(self.desks))
             self.desks[at] = submit(self.client, key, unchanged, Parcel(Desk()), at=at)
         if not self.held:
-            self.held = [
-                submit(self.client, f"{name}-hold-{i}", unchanged, Parcel(KeptShard(part)), at=at)
-                for i, (part, at) in enumerate(zip(self.parts, self.where, strict=True))
-            ]
+            for i, (part, at) in enumerate(zip(self.parts, self.where, strict=True)):
+                key = key_of("hold", self.name, *now, i)
+                held = submit(self.client, key, unchanged, Parcel(KeptShard(part)), at=at)
+                self.held.append(held)
         if self.urn is not order.urn:
             none: Any = None
-            self.rules = self._submit(
-                f"{name}-urn", unchanged, Parcel(order._replace(clusters=none))
-            )
+            rules = Parcel(order._replace(clusters=none))
+            self.rules = self._submit("urn", now, unchanged, rules)
             self.urn = order.urn
 
     def _each(
-        self, name: str, what: Whole | Since, labels: list[Labels] | None, shards: list[int]
+        self,
+        now: tuple[int, ...],
+        what: Whole | Since,
+        labels: list[Labels] | None,
+        shards: list[int],
     ) -> list[Any]:
         """A task per shard; all are told the same, and their labels if they need them."""
-        told, sweep = self._submit(f"{name}-told", unchanged, Parcel(what)), self.order.sweep
+        told, sweep = self._submit("told", now, unchanged, Parcel(what)), self.order.sweep
         firsts = (what.n if isinstance(what, Since) else 0) + np.cumsum([0, *self.opened])
         made = []
         for shard in shards:
             known = self.held[shard], self.desks[self.where[shard]], self.rules, told
             own = (None, int(firsts[shard])) if labels is None else (labels[shard], 0)
             given = *known, shard, sweep, *own
-            key, at = f"{name}-shard-{shard}", self.where[shard]
+            key, at = key_of("sweep", self.name, *now, shard), self.where[shard]
             made.append(submit(self.client, key, _sweep, *given, at=at))
         return made
 
     def _reports(
-        self, name: str, done: list[Any], should_stop: Callable[[], bool] | None
+        self, now: tuple[int, ...], done: list[Any], should_stop: Callable[[], bool] | None
     ) -> tuple[list[Any], Delta | None] | None:
         """What shards did, and the sum of all; no sum if one of them lacked what it needed."""
-        step = itertools.count()
-        moves = [self._submit(f"{name}-moves-{i}", _moves, each) for i, each in enumerate(done)]
+        number = itertools.count()
+        moves = [self._submit("moves", (*now, i), _moves, each) for i, each in enumerate(done)]
         total = tree(
-            [self._submit(f"{name}-delta-{i}", _delta, each) for i, each in enumerate(done)],
-            lambda one, other: self._submit(f"{name}-add-{next(step)}", _add, one, other),
+            [self._submit("delta", (*now, i), _delta, each) for i, each in enumerate(done)],
+            lambda one, other: self._submit("add", (*now, next(number)), _add, one, other),
         )
         asked = [*moves, total]
         if not finished(self.client, asked, should_stop):
@@ -178,8 +181,10 @@ class Workers:
         *found, delta = (parcel.content for parcel in self.client.gather(asked))
         return found, delta
 
-    def _submit(self, key: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        return submit(self.client, key, function, *arguments)
+    def _submit(
+        self, step: str, now: tuple[int, ...], function: Callable[..., Any], *arguments: Any
+    ) -> Any:
+        return submit(self.client, key_of(step, self.name, *now), function, *arguments)
 
 
 def _sweep(

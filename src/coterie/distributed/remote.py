@@ -18,7 +18,7 @@ from coterie import sampler
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.distributed import per_shard
-from coterie.distributed.calls import Parcel, gathered, guarded, run_name, submit, unchanged
+from coterie.distributed.calls import Parcel, gathered, guarded, key_of, run_name, submit, unchanged
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.local import refusal
 from coterie.distributed.merge import (
@@ -57,17 +57,17 @@ class Tasks:
 
     def each(self, what: str, function: Callable[..., Any], *lists: Any) -> list[Any]:
         """A task per shard; a list holds one thing per shard, anything else goes to all."""
-        name = f"{self.name}-{next(self.step)}-{what}"
-        made = []
+        step, made = next(self.step), []
         for i in range(self.n_shards):
             given = (each[i] if isinstance(each, list) else each for each in lists)
-            made.append(submit(self.client, f"{name}-{i}", function, *given, at=self.places[i]))
+            key = key_of(what, self.name, step, i)
+            made.append(submit(self.client, key, function, *given, at=self.places[i]))
         return made
 
     def told(self, what: Any, at: str | None = None) -> Any:
         """Something that all tasks read, or those of one worker."""
-        name = f"{self.name}-{next(self.step)}-told"
-        return submit(self.client, name, unchanged, Parcel(what), at=at)
+        key = key_of("told", self.name, next(self.step))
+        return submit(self.client, key, unchanged, Parcel(what), at=at)
 
     def total(
         self,
@@ -76,11 +76,14 @@ class Tasks:
         should_stop: Callable[[], bool] | None = None,
     ) -> Any:
         """The sum of parts, added up on the workers; None if the user wants to stop."""
-        name = f"{self.name}-{next(self.step)}-join"
-        steps = itertools.count()
-        whole = tree(
-            parts, lambda one, other: submit(self.client, f"{name}-{next(steps)}", join, one, other)
-        )
+        step, number = next(self.step), itertools.count()
+
+        def joined(one: Any, other: Any) -> Any:
+            return submit(
+                self.client, key_of("join", self.name, step, next(number)), join, one, other
+            )
+
+        whole = tree(parts, joined)
         found = gathered(self.client, [whole], should_stop)
         return None if found is None else found[0]
 
@@ -260,7 +263,7 @@ class RemoteChain(ShardedChain):
         change = tasks.told(change_of(small, twin, self.urn.seeds.weight.size))
         firsts: Any = [n + before for before in itertools.accumulate([0, *opened[:-1]])]
         for i, (at, table) in enumerate(self.tables.items()):
-            name = f"{tasks.name}-sweep-{sweep}-table-{i}"
+            name = key_of("table", tasks.name, next(tasks.step), i)
             self.tables[at] = submit(tasks.client, name, per_shard.advanced, table, change, at=at)
         tables = [self.tables[at] for at in tasks.places]
         documents.labels = tasks.each("labels", per_shard.relabelled, done, tables, n, firsts)

@@ -21,7 +21,10 @@ from coterie._sentence import counted
 from coterie.clustering import Clustering, added_columns
 from coterie.distributed.calls import (
     check_memory,
+    check_open,
+    computed,
     current_client,
+    free,
     gathered,
     guarded,
 )
@@ -35,6 +38,7 @@ from coterie.large.settings import Asked, Words
 from coterie.large.whole import spread
 from coterie.locating import INSTALLED
 from coterie.text import readers
+from coterie.text._columns import column_names
 from coterie.text.batches import Batches, frame_of
 from coterie.text.frequencies import Frequencies
 from coterie.text.prune import check_any_text
@@ -72,6 +76,7 @@ class OnWorkers:
         """The clustering, whose table is a Dask DataFrame of all rows; nothing is computed yet."""
         parts, documents = self.parts, self.documents
         parts.parts = []  # the workers read the rows again when they are asked for
+        free(parts.client, documents.tasks.name)
         return replace(self.groups, table_of_all=lambda groups: parts.table(documents, groups))
 
 
@@ -123,7 +128,10 @@ class Partitions:
 
     def __init__(self, client: Any, parts: list[Any], head: readers.Rows) -> None:
         self.client, self.parts, self.head = client, parts, head
-        self.text, self.id = head.column, head.id_column
+        self.text, self.id = head.column, None
+        if head.id_column is not None:  # its name may be a number
+            names = column_names(head.frame)
+            self.id = next(name for name in names if str(name) == head.id_column)
         self.tasks = Tasks(client, len(parts))
         self.split: list[Any] = []
         self.n_rows: list[int] = []
@@ -135,7 +143,8 @@ class Partitions:
         """Those of a Dask DataFrame."""
         client, frame = current_client("A Dask DataFrame", ""), what.data
         with guarded(client):
-            head = readers.read(frame.head(HEAD, npartitions=-1), text=what.text, id=what.id)
+            first = computed(client, frame.head(HEAD, npartitions=-1, compute=False))
+            head = readers.read(first, text=what.text, id=what.id)
             delayed = frame.to_delayed()
             futures = client.compute(delayed)
         parts = Tasks(client, len(delayed)).each("hold", per_partition.parcel, futures)
@@ -215,7 +224,9 @@ class Partitions:
         for some in found:
             for name, values in some.columns.items():
                 columns.setdefault(name, []).extend(values)
-        rows = readers.from_piece(frame_of(columns), self.text, self.id)
+        text = tuple(map(str, self.text)) if isinstance(self.text, tuple) else str(self.text)
+        id = None if self.id is None else str(self.id)
+        rows = readers.from_piece(frame_of(columns), text, id)
         rows.notes.clear()
         rows.n_missing = 0  # said of all rows
         return rows, found
@@ -237,7 +248,7 @@ class Partitions:
         """The clusters of the rows of the sample."""
         rows: Any = [some.rows for some in sampled]
         found = documents.tasks.each(
-            "of-rows", per_partition.of_rows, documents.docs, documents.labels, rows
+            "of_rows", per_partition.of_rows, documents.docs, documents.labels, rows
         )
         return np.concatenate(gathered(self.client, found)).astype(np.int64)
 
@@ -246,14 +257,16 @@ class Partitions:
         told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
         digits = len(str(len(self.parts)))
         paths: Any = [str(folder / f"part-{i:0{digits}d}.parquet") for i in range(len(self.parts))]
+        tasks = documents.tasks
+        has = tasks.each("index", per_partition.has_index, self.parts)
+        with_index = any(gathered(self.client, has))  # all files have the same columns
         lists = (self.parts, documents.docs, documents.labels, documents.probability)
-        gathered(
-            self.client,
-            documents.tasks.each("write", per_partition.written, *lists, self.digests, paths, told),
-        )
+        given = (*lists, self.digests, paths, told, with_index)
+        gathered(self.client, tasks.each("write", per_partition.written, *given))
 
     def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:
         """The Dask DataFrame with the columns that `cluster` adds; the labels stay on the workers."""
+        check_open(self.client)
         told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
         some = self.head.frame
         added = added_columns(groups.names, *(np.zeros(len(some), t) for t in "qddd"))

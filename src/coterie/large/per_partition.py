@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,9 +109,9 @@ def sampled(part: Parcel, taken: npt.NDArray[np.int64], digest: bytes, told: Par
     text, id = told.content
     rows = _same_rows(part.content, digest, text, id)
     names = text if isinstance(text, tuple) else (text,)
-    columns = {name: _rows(part.content, name).texts for name in names}
+    columns = {str(name): _rows(part.content, name).texts for name in names}
     if id is not None:
-        columns[id] = list(map(str, rows.ids or []))
+        columns[str(id)] = list(map(str, rows.ids or []))
     return Parcel(Sampled({n: [v[i] for i in taken.tolist()] for n, v in columns.items()}, taken))
 
 
@@ -132,6 +134,15 @@ def of_rows(docs: Parcel, labels: Parcel, rows: npt.NDArray[np.int64]) -> Parcel
     return Parcel(np.append(labels.content, -1)[corpus.doc_of_row[rows]])
 
 
+def has_index(part: Parcel) -> Parcel:
+    """Whether the rows have an index that says more than their order, as for `DataFrame.to_parquet`."""
+    index = getattr(part.content, "index", None)
+    if index is None:  # a polars DataFrame
+        return Parcel(False)
+    named = any(name is not None for name in index.names)
+    return Parcel(named or type(index).__name__ != "RangeIndex")
+
+
 def written(
     part: Parcel,
     docs: Parcel,
@@ -140,17 +151,36 @@ def written(
     digest: bytes,
     path: str,
     told: Parcel,
+    with_index: bool,
 ) -> Parcel:
     """Write the rows with the columns that `cluster` adds to a parquet file; returns how many."""
     rows, added = _added(part.content, docs, labels, probability, digest, told)
+    if with_index:
+        rows = replace(rows, frame=_index_as_columns(rows.frame))
     try:
         Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
     except OSError as error:
-        raise InvalidInput(
-            f"A Dask worker cannot write {path} ({error.strerror}). The output has to be on a disk that"
-            " all workers reach."
-        ) from None
+        cure = (
+            "Free some space there."
+            if error.errno in (errno.ENOSPC, errno.EDQUOT)
+            else "The output has to be on a disk that all workers reach and may write to."
+        )
+        raise InvalidInput(f"A Dask worker cannot write {path}: {error.strerror}. {cure}") from None
     return Parcel(len(rows))
+
+
+def _index_as_columns(frame: Any) -> Any:
+    """A table of pandas whose index is its first columns; where such a column exists, it is x_index."""
+    index, taken = frame.index, {str(name) for name in frame.columns}
+    names: list[str] = []
+    for level, name in enumerate(index.names):
+        unnamed = "index" if index.nlevels == 1 else f"level_{level}"
+        wanted = unnamed if name is None else str(name)
+        while wanted in taken:
+            wanted += "_index"
+        taken.add(wanted)
+        names.append(wanted)
+    return frame.set_axis(index.set_names(names), axis=0).reset_index()
 
 
 def with_columns(
