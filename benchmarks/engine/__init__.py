@@ -8,6 +8,7 @@ from types import ModuleType
 
 from . import (
     alphas,
+    beyond_memory,
     flat,
     front_door,
     kmeans,
@@ -47,6 +48,7 @@ _modules = (
     front_door,
     pages,
     tables,
+    beyond_memory,
     vectors,
     levels,
     level_times,

@@ -171,21 +171,21 @@ def planted(
     """Planted clusters: seven words in ten come from the cluster's own 50, the rest from all;
     both by Zipf's law."""
     rng = np.random.default_rng(20140824)
-    own_words = _zipf(rng, n_vocab, (n_clusters, 50))
+    own_words = zipf(rng, n_vocab, (n_clusters, 50))
     cluster = rng.integers(n_clusters, size=n_docs)
     words = np.empty((n_docs, n_tokens), dtype=np.int32)
     for start in range(0, n_docs, 100_000):  # in slices: the input must not leave a high-water mark
         part = slice(start, min(start + 100_000, n_docs))
         shape = words[part].shape
-        own = own_words[cluster[part, None], _zipf(rng, 50, shape)]
-        words[part] = np.where(rng.random(shape) < 0.7, own, _zipf(rng, n_vocab, shape))
+        own = own_words[cluster[part, None], zipf(rng, 50, shape)]
+        words[part] = np.where(rng.random(shape) < 0.7, own, zipf(rng, n_vocab, shape))
     if form == "csr":
         return Corpus(_to_csr(words, n_vocab), [])
     names = [f"w{i}" for i in range(n_vocab)]
     return Corpus([[names[w] for w in row.tolist()] for row in words], [])
 
 
-def _zipf(rng: np.random.Generator, n: int, shape: tuple[int, ...]) -> np.ndarray:
+def zipf(rng: np.random.Generator, n: int, shape: tuple[int, ...]) -> np.ndarray:
     """Numbers 0 .. n-1 with weight 1 / (rank + 1)."""
     cumulated = np.cumsum(1.0 / np.arange(1, n + 1))
     drawn = np.searchsorted(cumulated, rng.random(shape) * cumulated[-1])

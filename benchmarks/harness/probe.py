@@ -13,8 +13,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -57,26 +57,69 @@ class Ran(NamedTuple):
     printed: bytes
 
 
+class CannotLimit(Exception):
+    """The system does not let this process limit the memory of another."""
+
+
 _IN_A_SMALL_PROCESS = """
-import json, resource, subprocess, sys, time
+import json, os, resource, subprocess, sys, time
+if sys.argv[1]:
+    with open(sys.argv[1], "w") as members:
+        members.write(str(os.getpid()))
 began = time.perf_counter()
-done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+done = subprocess.run(sys.argv[2:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
 took, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
 told = [took, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]
 sys.stdout.buffer.write(json.dumps(told).encode() + b"\\n" + done.stdout)
 """
+_GROUPS = Path("/sys/fs/cgroup")
 
 
-def ran(arguments: Sequence[str], folder: Path) -> Ran:
-    """Run Python with these arguments, from a small process.
+def ran(
+    arguments: Sequence[str],
+    folder: Path,
+    memory: int | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> Ran:
+    """Run Python with these arguments, from a small process; `memory`: all that the system gives it.
 
     Linux counts the memory of the process that starts another as the peak of that one, too.
     """
-    command = [sys.executable, "-c", _IN_A_SMALL_PROCESS, sys.executable, *arguments]
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True)
+    with nullcontext("") if memory is None else _limited(memory) as members:
+        small = [sys.executable, "-c", _IN_A_SMALL_PROCESS, str(members)]
+        done = subprocess.run(
+            [*small, sys.executable, *arguments],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            check=True,
+            env={**os.environ, **(variables or {})},
+        )
     told, _, printed = done.stdout.partition(b"\n")
     took, cpu, peak_mb = json.loads(told)
     return Ran(took, cpu, peak_mb, printed)
+
+
+@contextmanager
+def _limited(n_bytes: int) -> Iterator[Path]:
+    """A control group of Linux (version 1 or 2) with so much memory: the file to add a process to."""
+    versions = (_GROUPS / "memory", "memory.limit_in_bytes"), (_GROUPS, "memory.max")
+    for parent, limit in versions:
+        group = parent / f"benchmark-{os.getpid()}"
+        with suppress(OSError):
+            group.mkdir()
+        try:
+            (group / limit).write_text(str(n_bytes))
+        except OSError:
+            with suppress(OSError):
+                group.rmdir()
+            continue
+        try:
+            yield group / "cgroup.procs"
+        finally:
+            with suppress(OSError):
+                group.rmdir()
+        return
+    raise CannotLimit("limiting memory takes control groups of Linux, and the right to make one")
 
 
 def seconds(work: Callable[[], object]) -> float:
