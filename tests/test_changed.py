@@ -156,7 +156,7 @@ def test_a_partition_that_was_lost_and_read_again(tmp_path: Path) -> None:
         lambda: per_partition.encoded(per_partition.split(now, "text", told), now, digest, how),
         lambda: per_partition.encoded(split, now, digest, parcel((words, "text", Vectors()))),
         lambda: per_partition.sampled(now, rows, digest, columns),
-        lambda: per_partition.written(now, none, none, none, digest, path, asked),
+        lambda: per_partition.written(now, none, none, none, digest, path, asked, False),
         lambda: per_partition.with_columns(now.content, none, none, none, digest, asked),
     ):
         with pytest.raises(InvalidInput, match="A partition has changed since it was clustered"):

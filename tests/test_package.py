@@ -43,6 +43,7 @@ DOCUMENTED = [
     "coterie.report.layout",
     "coterie.report.view",
     "coterie.seeds",
+    "coterie.text._kinds",
     "coterie.trace",
     "coterie.urns",
 ]

@@ -225,6 +225,13 @@ def test_bytes_and_durations_of_a_parquet_file(tmp_path):
     assert pl.read_parquet(io.BytesIO(written(rows, "parquet"))).drop("cluster").equals(frame)
 
 
+def test_the_column_that_parquet_cannot_hold_is_named():
+    odd = pl.Series([object(), object()], dtype=pl.Object)
+    rows = read(pl.DataFrame({"text": ["a b", "c d"], "made": odd, "n": [1, 2]}), text="text")
+    with pytest.raises(InvalidInput, match="the column 'made' holds Python objects"):
+        written(rows, "parquet")
+
+
 def test_two_thousand_columns_of_one_name(tmp_path):
     path = put(tmp_path / "x.csv", ",".join(["text"] * 2_000) + "\n" + ",".join(["a b"] * 2_000))
     rows = read(path, text="text")

@@ -230,13 +230,13 @@ def _write_parquet(out: BinaryIO, frame: Any, row_group: int | None = None) -> N
     try:
         _parquet.write(out, frame, row_group)
     except pl.exceptions.PolarsError as error:
-        odd = next((column for column in frame if not _fits(column)), None)
-        if odd is None:
+        odd = [column for column in frame if not _fits(column)]
+        if len(odd) in (0, frame.width):  # then it is not a matter of columns
             said = f"The table cannot be written as parquet ({beginning(str(error))})."
             raise InvalidInput(said) from None
         raise InvalidInput(
-            f"The table cannot be written as parquet: the column {odd.name!r} holds"
-            f" {kind_in_words(odd.dtype)}. Turn it into texts first, or write a .csv or .jsonl file."
+            f"The table cannot be written as parquet: the column {odd[0].name!r} holds"
+            f" {kind_in_words(odd[0].dtype)}. Turn it into texts first, or write a .csv or .jsonl file."
         ) from None
 
 
