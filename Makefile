@@ -53,7 +53,7 @@ test-cuda: ## run the tests that need an NVIDIA GPU, with the python at hand
 	PYTHONPATH=src $(PYTHON) -m pytest tests/cuda $(ARGS)
 
 test-dask: $(DEV) ## run the tests that start and kill Dask workers (about ten minutes)
-	COTERIE_TEST_DASK=1 $(BIN)/python -m pytest tests/test_dask.py tests/test_dask_large.py tests/test_dask_clients.py $(ARGS)
+	COTERIE_TEST_DASK=1 $(BIN)/python -m pytest tests/test_dask*.py $(ARGS)
 
 # Old and new packages warn about each other's deprecations; our own show up with new versions.
 test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.toml allows

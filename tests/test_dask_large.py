@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import os
 import signal
-import socket
 import subprocess
 import sys
 from concurrent.futures import CancelledError
@@ -24,7 +21,6 @@ from tiny import random_corpus, random_labels
 import coterie
 from coterie import sampler, urns
 from coterie.backends import SamplerOptions
-from coterie.cli import main
 from coterie.clustering import ADDED, Clustering
 from coterie.counts import Corpus
 from coterie.demo.synthetic import make_corpus
@@ -33,10 +29,9 @@ from coterie.distributed.chain import ShardedChain
 from coterie.distributed.layout import cut
 from coterie.distributed.local import Here
 from coterie.distributed.remote import RemoteBackend, RemoteDocuments
-from coterie.errors import ConnectionLost, InvalidInput, ModelFileError
+from coterie.errors import ConnectionLost, InvalidInput
 from coterie.model import Model
 from coterie.state import assigned
-from coterie.text.batches import read_piece
 from coterie.text.frequencies import Frequencies
 
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
@@ -46,6 +41,16 @@ N = 1500
 DOCUMENTS, TOPICS = make_corpus(N, seed=5)
 TEXTS = [" ".join(words) for words in DOCUMENTS]
 TEXTS[7] = ""
+FAST: dict[str, Any] = dict(embedder=None, levels=False, max_clusters=20, n_sweeps=8)
+
+
+def frame(n: int) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    columns = {"text": TEXTS[:n], "topic": TOPICS[:n]}
+    index = [f"row {i:04d}" for i in range(n)]
+    return dd.from_pandas(pd.DataFrame(columns, index=index), npartitions=3)
 
 
 @pytest.fixture(scope="module")
@@ -91,287 +96,6 @@ def test_the_model_is_counted_from_all_texts(found: tuple[Clustering, Any], tmp_
     assert (groups.predict(TEXTS) == labels).mean() >= 0.999
     groups.save(tmp_path / "model")
     assert coterie.load(tmp_path / "model").n_texts == N - 1
-
-
-def test_what_must_not_be_replaced(dask_client: Any, tmp_path: Path) -> None:
-    import dask.dataframe as dd
-    import pandas as pd
-
-    given = dd.from_pandas(pd.DataFrame({"text": TEXTS[:50]}), npartitions=2)
-    (tmp_path / "out").mkdir()
-    for name in ("part-0.parquet", "mine.txt"):  # Dask names its files as we do
-        mine = tmp_path / "out" / name
-        mine.write_text("x")
-        with pytest.raises(ModelFileError, match=f"not empty .{name}.; choose a new one"):
-            coterie.cluster_large(given, tmp_path / "out")
-        assert mine.read_text() == "x"
-        mine.unlink()
-    with pytest.raises(InvalidInput, match="no column 'nothing'"):
-        coterie.cluster_large(given, tmp_path / "new", text="nothing")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
-
-
-# ---------------------------------------------------------------- no file, and files
-FAST: dict[str, Any] = dict(embedder=None, levels=False, max_clusters=20, n_sweeps=8)
-
-
-def frame(n: int) -> Any:
-    import dask.dataframe as dd
-    import pandas as pd
-
-    columns = {"text": TEXTS[:n], "topic": TOPICS[:n]}
-    index = [f"row {i:04d}" for i in range(n)]
-    return dd.from_pandas(pd.DataFrame(columns, index=index), npartitions=3)
-
-
-def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """cluster() of a Dask DataFrame gives one back; the workers make its rows when they are asked to."""
-    import dask.dataframe as dd
-
-    given, collected = frame(400), []
-    computed = calls.computed
-
-    def noted(*given: Any) -> Any:
-        found = computed(*given)
-        collected.append(len(found))
-        return found
-
-    def whole(*_: Any, **__: Any) -> None:
-        pytest.fail("all rows were gathered")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(type(given), "compute", whole)
-        patched.setattr("coterie.large.on_dask.computed", noted)
-        patched.setattr("coterie.large.on_dask.HEAD", 10)
-        groups = coterie.cluster(given, "text", n_clusters=6, embedder=None, levels=False)
-        assert collected == [10]
-    assert isinstance(groups.table, dd.DataFrame)
-    assert list(groups.table.columns) == ["text", "topic", *ADDED]
-    table = groups.table.compute()
-    assert (table.dtypes == groups.table.dtypes).all()
-    assert table.index.tolist() == given.compute().index.tolist()
-    labels = table["cluster"].to_numpy()
-    np.testing.assert_array_equal(groups.model.frozen.size, np.bincount(labels[labels >= 0]))
-    assert labels[7] == -1
-    assert normalized_mutual_info_score(TOPICS[:400], labels) > 0.6
-    groups.rename(0, "Mine")
-    assert (groups.table["name"].compute() == "Mine").sum() == (labels == 0).sum()
-
-
-INDEXES = {
-    "named": ({"name": "article"}, ["article"]),
-    "not named": ({"name": None}, ["index"]),
-    "taken": ({"name": "topic"}, ["topic_index"]),
-    "several": ({"names": ["day", None]}, ["day", "level_1"]),
-}
-
-
-@pytest.mark.parametrize("name", INDEXES)
-def test_an_index_is_written(dask_client: Any, tmp_path: Path, name: str) -> None:
-    """As a column, as pandas does; one that only counts the rows is not."""
-    import dask.dataframe as dd
-    import pandas as pd
-
-    how, columns = INDEXES[name]
-    ids = [f"row {i:04d}" for i in range(300)]
-    if name == "several":
-        index: Any = pd.MultiIndex.from_arrays([ids, range(300)], **how)
-    else:
-        index = pd.Index(ids, **how)
-    table = pd.DataFrame({"text": TEXTS[:300], "topic": TOPICS[:300]}, index=index)
-    parts = [table[:100], table[100:]]
-    given = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
-    coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
-    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
-    assert found.columns == [*columns, "text", "topic", *ADDED]
-    assert found[columns[0]].to_list() == ids
-    assert found["topic"].to_list() == list(TOPICS[:300])
-
-
-@pytest.mark.parametrize("kept", [False, True])
-def test_a_range_of_rows_is_no_index(dask_client: Any, tmp_path: Path, kept: bool) -> None:
-    """What is left after rows were taken out is one, in every file."""
-    import dask.dataframe as dd
-    import pandas as pd
-
-    table = pd.DataFrame({"text": TEXTS[:300], "n": range(300)})
-    given = dd.from_pandas(table, npartitions=3)
-    if kept:
-        given = given[given.n % 50 != 49 - (given.n < 200) * 25]
-    coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
-    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
-    assert found.columns == [*["index"][: int(kept)], "text", "n", *ADDED]
-    if kept:
-        assert found["index"].to_list() == found["n"].to_list()
-
-
-def test_columns_may_be_numbers(dask_client: Any, tmp_path: Path) -> None:
-    import dask.dataframe as dd
-    import pandas as pd
-
-    table = pd.DataFrame({0: TEXTS[:300], 1: [f"id {i}" for i in range(300)], 2: TEXTS[300:600]})
-    given = dd.from_pandas(table, npartitions=2)
-    same = given.rename(columns={0: "text", 1: "id", 2: "more"})
-    for number, name in (({}, {}), ({"id": 1}, {"id": "id"}), ({"text": (0, 2)}, None)):
-        name = {"text": "text"} | name if name is not None else {"text": ("text", "more")}
-        number = {"text": 0} | number
-        groups, expected = (
-            coterie.cluster(given, **number, **FAST),
-            coterie.cluster(same, **name, **FAST),
-        )
-        np.testing.assert_array_equal(groups.table["cluster"], expected.table["cluster"])
-        assert list(groups.table.columns) == [0, 1, 2, *ADDED]
-    alone = coterie.cluster(dd.from_pandas(table[[0]], npartitions=2), **FAST)
-    assert len(alone.table) == 300
-    coterie.cluster_large(given, tmp_path / "out", text=0, id=1, **FAST)
-    assert pl.read_parquet(tmp_path / "out" / "*.parquet").columns == ["0", "1", "2", *ADDED]
-
-
-def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="sampler of cluster does not work for a Dask"):
-        coterie.cluster(frame(30), "text", sampler="em")
-    with pytest.raises(InvalidInput, match="name it with out="):
-        coterie.cluster_large(tmp_path / "x.csv")
-
-
-@pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Parquet files with a column that pandas would change, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    Path("big").mkdir()
-    numbers = [None if i % 3 else i for i in range(600)]
-    table = pl.DataFrame({"text": TEXTS[:600], "n": numbers})
-    table[:250].write_parquet("big/a.parquet", row_group_size=100)
-    table[250:].write_parquet("big/b.parquet")
-    return "big/*.parquet"
-
-
-def fit(*arguments: str) -> int:
-    fast = ["--embedder", "none", "--no-levels", "--max-clusters", "20", "--sweeps", "8", "-q"]
-    return main(["fit", "--text", "text", *fast, *arguments])
-
-
-def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with everything, and again with --force; then the table alone."""
-    monkeypatch.setattr("coterie.large.on_dask.ROWS", 200)
-    address = dask_client.scheduler.address
-    for more in ([], ["--force"]):
-        assert fit(files, "--dask", address, "-o", "out", *more) == 0
-    inside = {path.name for path in Path("out").iterdir()}
-    assert inside == {"table.parquet", "clusters.csv", "report.html", "model", "run.json"}
-    assert len(list(Path("out/table.parquet").iterdir())) == 3
-    table = pl.read_parquet("out/table.parquet/*.parquet")
-    assert table.columns == ["text", "n", *ADDED]
-    assert table["text"].to_list() == TEXTS[:600]
-    assert table["n"].dtype == pl.Int64
-    facts = json.loads(Path("out/run.json").read_text())
-    assert (facts["n_texts"], facts["n_without_words"]) == (600, 1)
-    for name in (
-        "only.parquet",
-        "again.parquet",
-    ):  # the second time, all sweeps are in the checkpoint
-        assert fit(files, "--dask", address, "-o", name, "--checkpoint", "run.ckpt") == 0
-        again = pl.read_parquet(f"{name}/*.parquet")
-        assert again.equals(table, null_equal=True)
-    inside = ["again.parquet", "big", "only.parquet", "out", "run.ckpt"]
-    assert sorted(os.listdir()) == inside
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["big/*.parquet", "--dask", "tcp://127.0.0.1:1"], "No Dask scheduler answers at 'tcp:"),
-        (["big/*.parquet", "--dask", ""], "'' is not the address of a Dask scheduler"),
-        (["big/*.parquet", "--dask", "LOCAL"], "that looks like tcp://host:8786. Use --dask local"),
-        (["big/*.parquet", "--dask", "http://127.0.0.1:8787"], "that looks like tcp://host:8786"),
-        (["x.csv", "--dask", "local"], "--dask reads parquet files"),
-        (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
-        (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
-        (["big/*.parquet", "--dask", "local", "-o", "big"], "contains the input file"),
-        (["big/*.parquet", "--dask", "local", "-o", "big/a.parquet"], "is the input file"),
-    ],
-)
-def test_a_cluster_that_cannot_be_used(
-    files: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    says: str,
-) -> None:
-    monkeypatch.setattr("coterie.distributed.connecting.PATIENCE", 0.5)
-    Path("x.csv").write_text("text\nsome words")
-    Path("taken.parquet").mkdir()
-    Path("taken.parquet/part-0.parquet").write_text("mine")
-    assert fit(*arguments, *([] if "-o" in arguments else ["-o", "out"]), "--force") != 0
-    assert says in capsys.readouterr().err
-    assert Path("taken.parquet/part-0.parquet").read_text() == "mine"
-    assert sorted(os.listdir()) == ["big", "taken.parquet", "x.csv"]
-
-
-def test_a_server_that_is_no_scheduler(
-    dask_client: Any,
-    files: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """One that accepts a connection and says nothing, as the dashboard does; and a worker."""
-    monkeypatch.setattr("coterie.distributed.connecting.PATIENCE", 1.0)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        assert fit(files, "--dask", address, "-o", "out") != 0
-    said = capsys.readouterr().err
-    assert f"No Dask scheduler answers at '{address}'" in said
-    assert "8787 is that of its dashboard" in said
-    assert fit(files, "--dask", min(dask_client.nthreads()), "-o", "out") != 0
-    assert "is the address of a Dask worker, not of its scheduler" in capsys.readouterr().err
-
-
-LOUD = """
-import sys
-from coterie.cli import main
-from coterie.distributed import connecting
-from coterie.text import writing
-
-def full(*_):
-    raise OSError(28, "No space left on device")
-
-connecting.PROCESSES = False
-writing.table_bytes = full
-sys.exit(main(sys.argv[1:]))
-"""
-
-
-def test_dask_does_not_speak_before_the_error(files: str) -> None:
-    """Its loggers write a traceback for every task that fails."""
-    given = ["fit", files, "--text", "text", "--embedder", "none", "--no-levels", "--sweeps", "2"]
-    command = [sys.executable, "-c", LOUD, *given, "--dask", "local", "-o", "out", "-q"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("Error: A Dask worker cannot write")
-    assert done.stderr.endswith("No space left on device. Free some space there.\n")
-    assert done.stderr.count("\n") == 1
-
-
-def test_loggers_of_dask_are_as_before_after_a_command(files: str) -> None:
-    before = {name: logging.getLogger(name).level for name in ("distributed", "distributed.worker")}
-    assert fit(files, "--dask", "tcp://nobody", "-o", "out") != 0
-    assert {name: logging.getLogger(name).level for name in before} == before
-
-
-def test_workers_that_do_not_have_the_files(
-    dask_client: Any,
-    files: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def elsewhere(piece: Any) -> Any:
-        return read_piece(piece._replace(path="/nowhere/x.parquet"))
-
-    monkeypatch.setattr("coterie.large.per_partition.read_piece", elsewhere)
-    assert fit(files, "--dask", dask_client.scheduler.address, "-o", "out") != 0
-    said = capsys.readouterr().err
-    assert "x.parquet cannot be read" in said
-    assert "All workers need the files, at the same paths" in said
 
 
 # ---------------------------------------------------------------- sweeps
@@ -516,12 +240,6 @@ def test_a_lost_scheduler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "finished", lost)
     with pytest.raises(ConnectionLost, match="connection to the Dask scheduler was lost"):
         remote.gathered(Gone(), [])
-
-
-@kills
-def test_a_process_per_core(files: str) -> None:
-    assert fit(files, "--dask", "local", "-o", "out") == 0
-    assert len(pl.read_parquet("out/table.parquet/*.parquet")) == 600
 
 
 @kills

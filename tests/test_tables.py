@@ -225,6 +225,14 @@ def test_bytes_and_durations_of_a_parquet_file(tmp_path):
     assert pl.read_parquet(io.BytesIO(written(rows, "parquet"))).drop("cluster").equals(frame)
 
 
+def test_the_types_of_a_pandas_table_are_kept():
+    frame = pd.DataFrame({"text": ["a b", "c"], "n": np.array([1, 2], np.int8), "kind": list("xy")})
+    frame["kind"] = frame["kind"].astype("category")
+    made = pl.read_parquet(io.BytesIO(written(read(frame, text="text"), "parquet")))
+    assert made["n"].dtype == pl.Int8
+    assert made["kind"].dtype in (pl.Categorical, pl.Enum)
+
+
 def test_the_column_that_parquet_cannot_hold_is_named():
     odd = pl.Series([object(), object()], dtype=pl.Object)
     rows = read(pl.DataFrame({"text": ["a b", "c d"], "made": odd, "n": [1, 2]}), text="text")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from coterie.distributed.calls import (
 from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
 from coterie.errors import InvalidInput
 from coterie.large import per_partition
-from coterie.large.per_partition import About, Sampled
+from coterie.large.per_partition import About, Form, Sampled
 from coterie.large.result import Fit, of_all
 from coterie.large.row_values import RowValues
 from coterie.large.settings import Asked, Words
@@ -258,10 +259,11 @@ class Partitions:
         digits = len(str(len(self.parts)))
         paths: Any = [str(folder / f"part-{i:0{digits}d}.parquet") for i in range(len(self.parts))]
         tasks = documents.tasks
-        has = tasks.each("index", per_partition.has_index, self.parts)
-        with_index = any(gathered(self.client, has))  # all files have the same columns
+        forms: list[Form] = gathered(
+            self.client, tasks.each("form", per_partition.form, self.parts)
+        )
         lists = (self.parts, documents.docs, documents.labels, documents.probability)
-        given = (*lists, self.digests, paths, told, with_index)
+        given = (*lists, self.digests, paths, told, reduce(Form.joined, forms))
         gathered(self.client, tasks.each("write", per_partition.written, *given))
 
     def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:

@@ -29,6 +29,17 @@ class Sampled(NamedTuple):
     rows: npt.NDArray[np.int64]  # their numbers within the partition
 
 
+class Form(NamedTuple):
+    """What the files of all partitions have in common."""
+
+    has_index: bool
+    types: dict[str, Any]  # of polars, by the names of the columns that have values
+
+    def joined(self, other: Form) -> Form:
+        """That of two neighbours."""
+        return Form(self.has_index or other.has_index, {**other.types, **self.types})
+
+
 class About(NamedTuple):
     """What the client knows of the texts of a partition."""
 
@@ -134,13 +145,23 @@ def of_rows(docs: Parcel, labels: Parcel, rows: npt.NDArray[np.int64]) -> Parcel
     return Parcel(np.append(labels.content, -1)[corpus.doc_of_row[rows]])
 
 
-def has_index(part: Parcel) -> Parcel:
-    """Whether the rows have an index that says more than their order, as for `DataFrame.to_parquet`."""
-    index = getattr(part.content, "index", None)
-    if index is None:  # a polars DataFrame
-        return Parcel(False)
-    named = any(name is not None for name in index.names)
-    return Parcel(named or type(index).__name__ != "RangeIndex")
+def form(part: Parcel) -> Parcel:
+    """Whether the rows have an index that says more than their order, and the types of their columns.
+
+    As for `DataFrame.to_parquet`, an index without a name that counts by one is none.
+    """
+    frame = part.content
+    index: Any = getattr(frame, "index", None)  # a polars DataFrame has none
+    counts_rows = type(index).__name__ == "RangeIndex" and index.step == 1
+    named = index is not None and any(name is not None for name in index.names)
+    has_index = named or not (index is None or counts_rows)
+    table = writing.polars_table(frame)
+    return Parcel(Form(has_index, {c.name: c.dtype for c in table if not _is_void(c)}))
+
+
+def _is_void(column: Any) -> bool:
+    """Whether a column has no value, so that its type says nothing."""
+    return bool(column.is_null().all() or (column.dtype.is_float() and column.is_nan().all()))
 
 
 def written(
@@ -151,12 +172,11 @@ def written(
     digest: bytes,
     path: str,
     told: Parcel,
-    with_index: bool,
+    form: Form,
 ) -> Parcel:
     """Write the rows with the columns that `cluster` adds to a parquet file; returns how many."""
     rows, added = _added(part.content, docs, labels, probability, digest, told)
-    if with_index:
-        rows = replace(rows, frame=_index_as_columns(rows.frame))
+    rows = replace(rows, frame=_in_form(rows.frame, form))
     try:
         Path(path).write_bytes(writing.table_bytes(rows, added, "parquet"))
     except OSError as error:
@@ -167,6 +187,13 @@ def written(
         )
         raise InvalidInput(f"A Dask worker cannot write {path}: {error.strerror}. {cure}") from None
     return Parcel(len(rows))
+
+
+def _in_form(frame: Any, form: Form) -> Any:
+    """A table for a file beside those of other partitions; columns without values have their types."""
+    table = writing.polars_table(_index_as_columns(frame) if form.has_index else frame)
+    void = [c for c in table if c.dtype != form.types.get(c.name, c.dtype) and _is_void(c)]
+    return table.with_columns(c.clear(len(c)).cast(form.types[c.name]) for c in void)
 
 
 def _index_as_columns(frame: Any) -> Any:

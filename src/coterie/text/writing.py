@@ -74,10 +74,10 @@ def write_table(
     if kind == "jsonl":
         _write_jsonl(out, rows, rows.named(added), pick)
         return
-    ours = pl.DataFrame(rows.named(added))
+    ours = pl.DataFrame(rows.named(added)).cast({pl.Null: pl.String})  # names, if there are no rows
     if kind in ("csv", "tsv"):
         source = _source(rows)
-        header, cells = source.cells() if source else _cells(_polars(rows.frame))
+        header, cells = source.cells() if source else _cells(polars_table(rows.frame))
         frame = pl.concat([cells, without_formulas(ours)], how="horizontal")
         frame = frame if pick is None else frame[pick]
         names = [*header, *ours.columns] if with_header else []
@@ -135,7 +135,7 @@ def _note_change(rows: Rows) -> None:
 
 def _theirs(rows: Rows) -> Any:
     """The user's table, with columns as exact as they can be."""
-    return rows.source.exact(rows.frame) if rows.source else _polars(rows.frame)
+    return rows.source.exact(rows.frame) if rows.source else polars_table(rows.frame)
 
 
 def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
@@ -209,18 +209,18 @@ def write_csv(
         out.write(how.encode(text.getvalue()))
 
 
-def _polars(frame: Any) -> Any:
+def polars_table(frame: Any) -> Any:
     """Any table as a polars DataFrame."""
     import narwhals as nw
     import polars as pl
 
     if isinstance(frame, pl.DataFrame):
         return frame
-    columns = {str(n): column(frame, n).to_list() for n in column_names(frame)}
-    whole = {name: [None if is_missing(v) else v for v in of] for name, of in columns.items()}
     try:
         return nw.from_native(frame, eager_only=True).to_polars()
     except Exception:  # pandas with objects, or without pyarrow
+        columns = {str(n): column(frame, n).to_list() for n in column_names(frame)}
+        whole = {name: [None if is_missing(v) else v for v in of] for name, of in columns.items()}
         return pl.DataFrame(whole, strict=False)
 
 
