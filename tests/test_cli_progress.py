@@ -40,6 +40,26 @@ def test_a_file_that_is_read_in_parts_is_measured_in_bytes(
     assert capsys.readouterr().err.startswith("words: 2.5 GB of 10.0 GB · about 1:00 min left\n")
 
 
+@pytest.mark.parametrize(
+    ("stage", "unit", "says"),
+    [
+        ("words", "partitions", "3 of 12 partitions"),
+        ("encoding", "partitions", "3 of 12 partitions"),
+        ("sample", "partitions", "3 of 12 sweeps"),
+        ("settling", "texts", "25%"),
+        ("levels", "texts", "25%"),
+    ],
+)
+def test_each_stage_has_its_unit(
+    clock: list[float], capsys: pytest.CaptureFixture[str], stage: str, unit: str, says: str
+) -> None:
+    stages = Stages()
+    stages.enter(stage)
+    clock[0] = 20.0
+    stages.part(stage, 3, 12, unit=unit)
+    assert capsys.readouterr().err == f"{stage}: {says} · about 1:00 min left\n"
+
+
 def test_nothing_is_said_if_it_must_be_quiet(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:

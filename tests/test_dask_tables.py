@@ -38,6 +38,16 @@ def test_what_must_not_be_replaced(dask_client: Any, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
+def test_it_tells_how_many_partitions_are_done(dask_client: Any, tmp_path: Path) -> None:
+    told: dict[str, list[tuple[int, int]]] = {}
+    note = lambda stage, *now: told.setdefault(stage, []).append(now)  # noqa: E731
+    coterie.cluster_large(frame(300), tmp_path / "out", text="text", on_progress=note, **FAST)
+    assert list(told) == ["words", "sample", "encoding", "placing", "settling", "writing"]
+    for stage in ("words", "encoding", "placing", "writing"):
+        assert told[stage] == [(1, 3), (2, 3), (3, 3)]
+    assert told["sample"] == [(i, 8) for i in range(1, 9)]
+
+
 def test_a_table_that_is_not_gathered(dask_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """cluster() of a Dask DataFrame gives one back; the workers make its rows when they are asked to."""
     import dask.dataframe as dd

@@ -214,7 +214,7 @@ def test_no_sweeps_over_all(file: Path, tmp_path: Path) -> None:
 def test_it_tells_how_much_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Bytes while the files are read, rows while vectors are made and while the table is written."""
+    """Bytes while files are read; sweeps over the sample; rows while vectors and the table are made."""
     monkeypatch.setattr(_pieces, "PIECE", 10_000)
     table = pl.DataFrame({"text": TEXTS})
     files = [tmp_path / f"a.{kind}"]
@@ -232,13 +232,38 @@ def test_it_tells_how_much_is_done(
     out = tmp_path / ("out.parquet" if kind == "parquet" else "out.csv")
     cluster_large(files, out, text="text", on_progress=note, **FAST)
     n_bytes = sum(path.stat().st_size for path in files)
-    assert list(told) == ["words", "encoding", "writing"]
+    stages = ["words", "sample", "encoding", "placing", "settling", "writing"]
+    assert list(told) == stages
+    assert told["sample"][0] == (1, 12)
+    n_shards = told["placing"][-1][1]
+    assert n_shards > 1
+    assert told["placing"] == [(i + 1, n_shards) for i in range(n_shards)]
+    passes = len(told["settling"]) // n_shards
+    every = [
+        (p * n_shards + i + 1, (p + 1) * n_shards) for p in range(passes) for i in range(n_shards)
+    ]
+    assert told["settling"] == every
     for stage, total in (("words", n_bytes), ("encoding", N), ("writing", N)):
         done = [now[0] for now in told[stage]]
         assert done == sorted(done)
         assert 0 < done[0] < total
         assert done[-1] == total
         assert {now[1] for now in told[stage]} == {total}
+
+
+def test_comparing_the_runs_of_the_sample_is_a_stage(file: Path, tmp_path: Path) -> None:
+    stages: list[str] = []
+    told: list[tuple[str, int, int]] = []
+    cluster_large(
+        file, tmp_path / "out.parquet", text="text", on_stage=stages.append,
+        on_progress=lambda *now: told.append(now), **{**FAST, "levels": True},
+    )  # fmt: skip
+    expected = ["reading", "words", "sample", "levels", "encoding", "placing", "sampling"]
+    assert stages == [*expected, "settling", "writing"]
+    done = [now[1:] for now in told if now[0] == "levels"]
+    assert len(done) > 1
+    assert done == sorted(done)
+    assert all(0 < so_far < total == done[0][1] for so_far, total in done)
 
 
 def test_sweeps_go_on_from_a_checkpoint(file: Path, tmp_path: Path) -> None:

@@ -47,10 +47,15 @@ class Choice:
     """Called with the finished run; returns the one whose clusters are kept."""
 
     def __init__(
-        self, asked: int | None, compare: bool, n_jobs: int | None, on_levels: Callable[[], Any]
+        self,
+        asked: int | None,
+        compare: bool,
+        n_jobs: int | None,
+        on_levels: Callable[[], Any],
+        on_progress: Callable[[int, int], Any] = lambda done, total: None,
     ) -> None:
         self.asked, self.compare = asked, compare
-        self.n_jobs, self.on_levels = n_jobs, on_levels
+        self.n_jobs, self.on_levels, self.on_progress = n_jobs, on_levels, on_progress
         self.found: Found | None = None
         self.finest: sampler.Run | None = None
         self.chooses = False  # whether the number of clusters is taken from the levels
@@ -140,7 +145,12 @@ class Choice:
     def _compared(self, run: sampler.Run, task: Task) -> sampler.Run:
         self.chooses = self.asked is None and run.urn.seeds.weight.size == 0
         run, self.found = levels.find(
-            task, run, asked=self.asked, choose_level=self.chooses, n_jobs=self.n_jobs
+            task,
+            run,
+            asked=self.asked,
+            choose_level=self.chooses,
+            n_jobs=self.n_jobs,
+            on_progress=self.on_progress,
         )
         return run
 

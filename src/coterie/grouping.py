@@ -205,8 +205,9 @@ def cluster(
         Called with "reading", "vectors", "words", "sampling", "levels" and "settling" when each of them
         begins.
     on_progress : callable
-        Called with "vectors", the number of texts embedded so far and the number of all texts; for large
-        data also with "sampling", the number of passes over the sample so far, and the most there may be.
+        Called with "vectors", the number of texts embedded so far and the number of all texts, and with
+        "levels", how much of the comparison of runs is done, and how much there is; for large data also
+        with "sampling", the number of passes over the sample so far, and the most there may be.
 
     Examples
     --------
@@ -227,12 +228,13 @@ def cluster(
     source = _embedder(estimator, model is None)
     stop_words = stopping.asked(stop_words)
     enter = on_stage or (lambda stage: None)
+    tell = on_progress or (lambda stage, done, total: None)
     enter("reading")
     rows = readers.read(data, text=text, id=id, encoding=encoding, header=header, sheet=sheet)
     enter("vectors" if source is not None else "words")
     embedding, vectors = None, None
     if source is not None:
-        told = None if on_progress is None else partial(on_progress, "vectors")
+        told = partial(tell, "vectors")
         embedding, vectors = Embedding.of_texts(source, rows.texts, told, n_jobs)
         enter("words")
     how = (tokenizer, language, min_df, max_df, estimator.tie_duplicates, vectors, stop_words)
@@ -249,11 +251,11 @@ def cluster(
     if model is None:
         estimator.n_clusters = cap(corpus.counts, known, n_clusters, max_clusters)
     task = _task(estimator, corpus, vectorizer.words, known, model is None)
-    if on_progress is not None:
-        of_sample = partial(on_progress, "sampling")
-        task = task._replace(plan=task.plan._replace(on_sample=of_sample))
+    task = task._replace(plan=task.plan._replace(on_sample=partial(tell, "sampling")))
     enter("sampling")
-    chosen = Choice(n_clusters, levels and model is None, n_jobs, lambda: enter("levels"))
+    compares = levels and model is None
+    on_levels, of_levels = partial(enter, "levels"), partial(tell, "levels")
+    chosen = Choice(n_clusters, compares, n_jobs, on_levels, of_levels)
     fitted = fitting.fit(
         task,
         settle=True,

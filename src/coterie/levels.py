@@ -193,10 +193,12 @@ def find(
     asked: int | None = None,
     choose_level: bool = True,
     n_jobs: int | None = None,
+    on_progress: Callable[[int, int], Any] = lambda done, total: None,
 ) -> tuple[sampler.Run, Found]:
     """Choose a level by the agreement of several runs, or take the one asked for.
 
-    Returns the run with the labels of that level.
+    Returns the run with the labels of that level. `on_progress` is told how many sweeps of the sample are
+    done, and of how many.
     """
     main = _Cut(run.assignment, run.urn, merging.tree(task.counts, run.urn, run.assignment))
     large = is_large(task.counts)
@@ -209,7 +211,11 @@ def find(
     else:
         can_cut = choose_level and main.tree is not None
         tried = grid(finest, 2 + run.urn.seeds.weight.size) if can_cut else [finest]
-    labels = [_at_level(some, runs, n, run.key, n_jobs) for n in tried]
+    labels, begun = [], OTHER_RUNS * OTHER_SWEEPS
+    each = len(runs) * REFINE_SAMPLE
+    for number, n in enumerate(tried):
+        on_progress(begun + number * each, begun + len(tried) * each)
+        labels.append(_at_level(some, runs, n, run.key, n_jobs))
     agreed = [_agreement(of_runs) for of_runs in labels]
     said = [float(np.mean([_entropy(z) for z in of_runs])) for of_runs in labels]
     best = choose(tried, agreed, said, large) if asked is None else 0

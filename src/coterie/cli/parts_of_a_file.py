@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +70,8 @@ def cluster(
     from coterie.large.clustering import defaults, fit_large
     from coterie.large.settings import asked
 
-    how = {**given, "n_jobs": -1, "callbacks": [stages.sweep]}
-    how |= {"on_stage": stages.enter, "on_progress": stages.part}
+    how = {**given, "n_jobs": -1, "callbacks": [stages.sweep], "on_stage": stages.enter}
+    how["on_progress"] = partial(stages.part, unit="texts" if client is None else "partitions")
     what = asked({**defaults(), "data": file, "out": None, **how})
     large: Large | OnWorkers
     if client is None:

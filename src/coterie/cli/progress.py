@@ -16,6 +16,8 @@ _EVERY = 10.0  # seconds between lines if stderr is not a terminal (a log file)
 _SHORT = 1.0  # seconds after which a stage shows how much of it is done
 _LONG = 15.0  # seconds of sampling left from which Ctrl-C is mentioned
 _RECENT = 5  # sweeps used to estimate the time left
+_UNITS = {"sampling": "sweeps over a sample", "sample": "sweeps"}  # of a stage; others count texts
+_SHARES = ("levels", "placing", "settling")  # stages that are shown in percent
 
 
 class Stages:
@@ -75,15 +77,16 @@ class Stages:
         else:
             self._line(now)
 
-    def part(self, stage: str, done: int, total: int) -> None:
-        """Show how much of the current stage is done."""
+    def part(self, stage: str, done: int, total: int, unit: str = "texts") -> None:
+        """Show how much of the current stage is done, counted in `unit` if it has no unit of its own."""
         took = time.perf_counter() - self._began
         if stage != self._current or took < _SHORT or not done:
             return
         left = took / done * (total - done)
-        what = "sweeps over a sample" if stage == "sampling" else "texts"
-        much = f"{done:,} of {total:,} {what}"
-        if stage == "words":  # of a file that is read in parts
+        much = f"{done:,} of {total:,} {_UNITS.get(stage, unit)}"
+        if stage in _SHARES:
+            much = f"{done / total:.0%}"
+        elif stage == "words" and unit == "texts":  # of a file that is read in parts
             much = f"{in_units(done)} of {in_units(total)}"
         now = f"{much} · about {duration(left)} left"
         if self._bar is not None:

@@ -22,6 +22,7 @@ LOST_AGAIN = (
     "Workers of the Dask cluster were lost several times in the same task. Look at the logs of the"
     " workers; they may need more memory."
 )
+OnDone = Callable[[int, int], Any]  # told how many parts are done, and how many there are
 
 
 class Parcel:
@@ -65,14 +66,19 @@ def submit(
         return client.submit(function, *arguments, key=key, pure=False, **wish)
 
 
-def gathered(client: Any, futures: list[Any], should_stop: Callable[[], bool] | None = None) -> Any:
+def gathered(
+    client: Any,
+    futures: list[Any],
+    should_stop: Callable[[], bool] | None = None,
+    on_done: OnDone | None = None,
+) -> Any:
     """The contents of parcels; None if the user wants to stop. Errors if the cluster is lost."""
     from distributed import KilledWorker
 
     for retry in range(1 + RETRIES):
         try:
             with guarded(client):
-                if not finished(client, futures, should_stop):
+                if not finished(client, futures, should_stop, on_done):
                     client.cancel(futures)
                     return None
                 return [parcel.content for parcel in client.gather(futures)]
@@ -106,11 +112,16 @@ def _begin_again(keys: list[Any], dask_scheduler: Any) -> None:
 def computed(client: Any, collection: Any) -> Any:
     """What `collection.compute()` gives, but an error if there is nobody to wait for."""
     future = client.compute(collection)
-    finished(client, [future], None)
+    finished(client, [future])
     return future.result()
 
 
-def finished(client: Any, asked: list[Any], should_stop: Callable[[], bool] | None) -> bool:
+def finished(
+    client: Any,
+    asked: list[Any],
+    should_stop: Callable[[], bool] | None = None,
+    on_done: OnDone | None = None,
+) -> bool:
     """Wait for results; False if the user wants to stop. An error if there is nobody to wait for.
 
     `distributed.wait` with a timeout would raise an error whose traceback keeps these results on the
@@ -119,7 +130,7 @@ def finished(client: Any, asked: list[Any], should_stop: Callable[[], bool] | No
     arrived, last_seen = threading.Semaphore(0), time.monotonic()
     for future in asked:
         future.add_done_callback(lambda _: arrived.release())
-    for _ in asked:
+    for n_done in range(1, len(asked) + 1):
         while not arrived.acquire(timeout=POLL):
             if should_stop is not None and should_stop():
                 return False
@@ -130,6 +141,8 @@ def finished(client: Any, asked: list[Any], should_stop: Callable[[], bool] | No
             elif now - last_seen > PATIENCE:
                 raise ConnectionLost(_nobody(paused, impossible))
         last_seen = time.monotonic()
+        if on_done is not None:
+            on_done(n_done, len(asked))
     return True
 
 

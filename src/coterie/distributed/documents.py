@@ -14,6 +14,7 @@ import numpy.typing as npt
 from coterie import sampler
 from coterie.backends import get_backend
 from coterie.counts import NO_VECTORS, Counts
+from coterie.distributed.calls import OnDone
 from coterie.distributed.layout import Bounds, cut, tally_parts
 from coterie.distributed.merge import Tally
 from coterie.sample_start import uncounted
@@ -27,6 +28,7 @@ class Documents(Protocol):
 
     labels: Any
     probability: Any  # of the most probable cluster of each, as `place` found it
+    on_done: OnDone | None  # told how many shards `place` has done, and how many there are
 
     def place(self, model: Any, slots: Labels) -> None:
         """Put every document into the slot of its most probable cluster."""
@@ -63,6 +65,7 @@ class LocalDocuments:
     ) -> None:
         self.counts, self.bounds, self.n_jobs = counts, bounds, n_jobs
         self.with_probability = with_probability
+        self.on_done: OnDone | None = None
         self.labels: Labels = np.zeros(0, np.int32)
         self.probability: npt.NDArray[Any] = np.zeros(0, precision)
 
@@ -71,13 +74,15 @@ class LocalDocuments:
         self.labels = np.empty(self.counts.n_docs, np.int32)
         if self.with_probability:
             self.probability = np.empty(self.counts.n_docs, self.probability.dtype)
-        for first, end in self.bounds:
+        for done, (first, end) in enumerate(self.bounds, 1):
             part = cut(self.counts, first, end)
             if self.with_probability:
                 best, self.probability[first:end] = model.best(part, n_jobs=self.n_jobs)
             else:
                 best = model.predict(part, n_jobs=self.n_jobs)
             self.labels[first:end] = slots[best]
+            if self.on_done is not None:
+                self.on_done(done, len(self.bounds))
 
     def counted(self, n: int, located: bool) -> Tally:
         """What all documents add up to, with their labels as they are."""

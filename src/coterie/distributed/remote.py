@@ -18,7 +18,17 @@ from coterie import sampler
 from coterie.backends.base import DEFAULT, Chain, SamplerOptions, SweepStats
 from coterie.counts import Counts
 from coterie.distributed import per_shard
-from coterie.distributed.calls import Parcel, gathered, guarded, key_of, run_name, submit, unchanged
+from coterie.distributed.calls import (
+    OnDone,
+    Parcel,
+    finished,
+    gathered,
+    guarded,
+    key_of,
+    run_name,
+    submit,
+    unchanged,
+)
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.local import refusal
 from coterie.distributed.merge import (
@@ -103,10 +113,19 @@ def lazy_frame(
 class RemoteDocuments:
     """See `documents.Documents`: shards on the workers; `docs` are futures of parcels, a `Corpus` first."""
 
-    def __init__(self, client: Any, docs: list[Any], n_words: int, n_dimensions: int) -> None:
+    def __init__(
+        self,
+        client: Any,
+        docs: list[Any],
+        n_words: int,
+        n_dimensions: int,
+        on_done: OnDone | None = None,
+    ) -> None:
         self.client, self.docs, self.tasks = client, docs, Tasks(client, len(docs))
         self.n_words, self.n_dimensions = n_words, n_dimensions
-        self.sizes: list[Size] = gathered(client, self.tasks.each("size", per_shard.size, docs))
+        sizes = self.tasks.each("size", per_shard.size, docs)
+        self.sizes: list[Size] = gathered(client, sizes, on_done=on_done)
+        self.on_done: OnDone | None = None
         self.labels: list[Any] = []  # futures of `Parcel(labels)`
         self.probability: list[Any] = []  # and of the probabilities of the best clusters
 
@@ -127,6 +146,9 @@ class RemoteDocuments:
         found = self.tasks.each("best", per_shard.best, self.docs, self.tasks.told((model, slots)))
         self.labels = self.tasks.each("labels", per_shard.first, found)
         self.probability = self.tasks.each("probability", per_shard.second, found)
+        if self.on_done is not None:
+            with guarded(self.client):
+                finished(self.client, found, on_done=self.on_done)
 
     def counted(self, n: int, located: bool) -> Tally:
         """What all documents add up to, with their labels as they are."""

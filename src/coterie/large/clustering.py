@@ -178,9 +178,11 @@ def cluster_large(
     on_stage : callable
         Called with the name of each stage when it begins.
     on_progress : callable
-        Called with "words", the bytes of the files read so far and those of all files; then with
-        "encoding" (vectors of the texts) and "writing", the rows so far and all rows. Not called for a
-        Dask DataFrame.
+        Called with "words", the bytes of the files read so far and those of all files; with "encoding"
+        (vectors of the texts) and "writing", the rows so far and all rows; with "sample", the sweeps over
+        the sample so far and the most there may be; and with "levels", "placing" and "settling", how much
+        of them is done and how much there is. For a Dask DataFrame, "words", "encoding" and "writing" are
+        told the partitions so far and all partitions.
 
     Returns
     -------
@@ -233,7 +235,6 @@ def fit_large(what: Asked, folder: Path) -> Large:
     groups = what.cluster(texts.sample, texts.vectorizer)
     what.enter("encoding")
     corpus = _encoded(texts, groups, batches, what)
-    what.enter("sampling")
     documents = LocalDocuments(corpus, shard_bounds(corpus, None), threads(what.n_jobs))
     fitted = spread(documents, groups.model, what.course)
     labels = np.append(documents.labels, -1)[texts.store.document_of(texts.sampled)]

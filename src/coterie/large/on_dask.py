@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from coterie._disk import Claim, check_free
 from coterie._sentence import counted
 from coterie.clustering import Clustering, added_columns
 from coterie.distributed.calls import (
+    OnDone,
     check_memory,
     check_open,
     computed,
@@ -57,6 +58,7 @@ class OnWorkers:
     groups: Clustering  # its rows are the sample, its model is that of all texts
     parts: Partitions
     documents: RemoteDocuments
+    what: Asked
 
     @property
     def n_texts(self) -> int:
@@ -71,7 +73,8 @@ class OnWorkers:
     def write(self, folder: Path) -> None:
         """Write the rows, with the columns that `cluster` adds: a parquet file per partition."""
         folder.mkdir()
-        self.parts.write(self.documents, self.groups, folder)
+        on_done = partial(self.what.tell, "writing")
+        self.parts.write(self.documents, self.groups, folder, on_done)
 
     def with_table(self) -> Clustering:
         """The clustering, whose table is a Dask DataFrame of all rows; nothing is computed yet."""
@@ -99,18 +102,17 @@ def fit_dask(what: Asked, parts: Partitions) -> OnWorkers:
     """Cluster partitions, which stay on the workers."""
     began = time.perf_counter()
     what.enter("words")
-    vectorizer, notes = parts.vocabulary(what.words)
+    vectorizer, notes = parts.vocabulary(what.words, partial(what.tell, "words"))
     rows, sampled = parts.sample(what.sample, what.key)
     groups = what.cluster(rows, vectorizer)
     what.enter("encoding")
-    documents = parts.documents(vectorizer, groups)
-    what.enter("sampling")
+    documents = parts.documents(vectorizer, groups, partial(what.tell, "encoding"))
     fitted = spread(documents, groups.model, what.course)
     stop = None if fitted.run is None else fitted.run.stop
     found = Fit(fitted.model, parts.labels_of(documents, sampled), fitted.agreement, stop)
     seconds = time.perf_counter() - began
     groups = of_all(groups, found, notes, sum(parts.n_rows), seconds)
-    return OnWorkers(groups, parts, documents)
+    return OnWorkers(groups, parts, documents, what)
 
 
 def _no_folder(path: Path) -> str:
@@ -135,6 +137,7 @@ class Partitions:
             self.id = next(name for name in names if str(name) == head.id_column)
         self.tasks = Tasks(client, len(parts))
         self.split: list[Any] = []
+        self.about: list[About] = []
         self.n_rows: list[int] = []
         self.delayed: list[Any] = []  # of a Dask DataFrame, which may have joined partitions
         self.divisions: Any = None
@@ -170,14 +173,18 @@ class Partitions:
         """Of the texts of each partition."""
         return [about.digest for about in self.about]
 
-    def vocabulary(self, words: Words) -> tuple[Vectorizer, list[str]]:
+    def vocabulary(self, words: Words, on_done: OnDone) -> tuple[Vectorizer, list[str]]:
         """Split all texts, and count in how many each word stands; returns notes for the user, too."""
         ready, notes = words.ready(self._first_texts())
         self.split = self.tasks.each(
             "split", per_partition.split, self.parts, self.text, self.tasks.told(ready)
         )
-        about = gathered(self.client, self.tasks.each("rows", per_partition.about, self.split))
-        self.about: list[About] = about
+        about: list[About] = gathered(
+            self.client,
+            self.tasks.each("rows", per_partition.about, self.split),
+            on_done=on_done,
+        )
+        self.about = about
         self.n_rows, n_missing = [a.n_rows for a in about], sum(a.n_missing for a in about)
         if not sum(self.n_rows):
             raise InvalidInput("The table has no rows, so there is nothing to cluster.")
@@ -232,7 +239,9 @@ class Partitions:
         rows.n_missing = 0  # said of all rows
         return rows, found
 
-    def documents(self, vectorizer: Vectorizer, groups: Clustering) -> RemoteDocuments:
+    def documents(
+        self, vectorizer: Vectorizer, groups: Clustering, on_done: OnDone
+    ) -> RemoteDocuments:
         """All documents, in the vocabulary, with vectors if the clusters have any."""
         embedding = groups.embedding if groups.model.n_dimensions else None
         if embedding is not None and (embedding.identity or {}).get("spec") in INSTALLED:
@@ -243,7 +252,8 @@ class Partitions:
             "encode", per_partition.encoded, self.split, self.parts, self.digests, told
         )
         self.split = []
-        return RemoteDocuments(self.client, docs, len(vectorizer.words), groups.model.n_dimensions)
+        n_words, n_dimensions = len(vectorizer.words), groups.model.n_dimensions
+        return RemoteDocuments(self.client, docs, n_words, n_dimensions, on_done)
 
     def labels_of(self, documents: RemoteDocuments, sampled: list[Sampled]) -> Any:
         """The clusters of the rows of the sample."""
@@ -253,7 +263,9 @@ class Partitions:
         )
         return np.concatenate(gathered(self.client, found)).astype(np.int64)
 
-    def write(self, documents: RemoteDocuments, groups: Clustering, folder: Path) -> None:
+    def write(
+        self, documents: RemoteDocuments, groups: Clustering, folder: Path, on_done: OnDone
+    ) -> None:
         """Each partition becomes a parquet file, written by the worker that holds it."""
         told = self.tasks.told((RowValues.of_sample(groups), self.text, self.id))
         digits = len(str(len(self.parts)))
@@ -264,7 +276,8 @@ class Partitions:
         )
         lists = (self.parts, documents.docs, documents.labels, documents.probability)
         given = (*lists, self.digests, paths, told, reduce(Form.joined, forms))
-        gathered(self.client, tasks.each("write", per_partition.written, *given))
+        files = tasks.each("write", per_partition.written, *given)
+        gathered(self.client, files, on_done=on_done)
 
     def table(self, documents: RemoteDocuments, groups: Clustering) -> Any:
         """The Dask DataFrame with the columns that `cluster` adds; the labels stay on the workers."""

@@ -76,6 +76,8 @@ class Asked(NamedTuple):
             own.get("max_time"),
             self.callbacks,
             None if self.checkpoint is None else Path(self.checkpoint),
+            self.enter,
+            self.tell,
         )
 
     def tell(self, stage: str, done: int, total: int) -> None:
@@ -85,6 +87,18 @@ class Asked(NamedTuple):
 
     def cluster(self, rows: Any, vectorizer: Vectorizer) -> Clustering:
         """Cluster the sample; if that is interrupted, no text has a cluster yet, and all of it ends."""
+
+        def swept(event: Event) -> None:
+            self.tell("sample", event.record.sweep, event.n_sweeps)
+
+        def entered(stage: str) -> None:
+            if stage == "levels":  # the rest is "sample"
+                self.enter(stage)
+
+        def told(stage: str, done: int, total: int) -> None:
+            if stage == "levels":
+                self.tell(stage, done, total)
+
         self.enter("sample")
         with all_or_nothing():
             return cluster(
@@ -92,6 +106,9 @@ class Asked(NamedTuple):
                 tokenizer=vectorizer,
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
+                callbacks=[swept],
+                on_stage=entered,
+                on_progress=told,
                 **self.settings,
             )
 

@@ -7,6 +7,7 @@ every document moves to its most probable cluster again, and the model is counte
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,6 +46,8 @@ class Course(NamedTuple):
     max_time: float | None = None
     callbacks: Sequence[Callable[[sampler.Event], Any]] = ()
     checkpoint: Path | None = None  # of the sweeps
+    enter: Callable[[str], Any] = lambda stage: None
+    tell: Callable[[str, int, int], Any] = lambda stage, done, total: None
 
 
 def spread(documents: Documents, model: Model, course: Course) -> Spread:
@@ -52,8 +55,11 @@ def spread(documents: Documents, model: Model, course: Course) -> Spread:
     urn = model.urn if course.may_open else with_cap(model.urn, model.n_clusters)
     located = model.n_dimensions > 0
     n, run = model.n_clusters, None
+    course.enter("placing")
+    documents.on_done = partial(course.tell, "placing")
     documents.place(model, slots_of(model))
     if course.sweeps:
+        course.enter("sampling")
         plan = sampler.Plan(
             course.sweeps,
             "one",  # not used: the labels are the start
@@ -75,8 +81,21 @@ def spread(documents: Documents, model: Model, course: Course) -> Spread:
         documents.renumber(slots_of(now))
         return counted(now.n_clusters)
 
+    course.enter("settling")
+    documents.on_done = _Passes(partial(course.tell, "settling"))
     made, agreement = settle(documents, counted(n), again, urn.sizes.cap, LARGE_PASSES, ENOUGH)
     return Spread(made, agreement, run)
+
+
+class _Passes:
+    """Tells how much of several passes is done, as if the current one was the last."""
+
+    def __init__(self, tell: Callable[[int, int], Any]) -> None:
+        self.tell, self.finished = tell, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        self.tell(self.finished * total + done, (self.finished + 1) * total)
+        self.finished += done == total
 
 
 def freeze(urn: Urn, held: Tally, like: Model) -> tuple[Model, Labels]:
