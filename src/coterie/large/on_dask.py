@@ -173,7 +173,9 @@ class Partitions:
         """Of the texts of each partition."""
         return [about.digest for about in self.about]
 
-    def vocabulary(self, words: Words, on_done: OnDone) -> tuple[Vectorizer, list[str]]:
+    def vocabulary(
+        self, words: Words, on_done: OnDone | None = None
+    ) -> tuple[Vectorizer, list[str]]:
         """Split all texts, and count in how many each word stands; returns notes for the user, too."""
         ready, notes = words.ready(self._first_texts())
         self.split = self.tasks.each(
