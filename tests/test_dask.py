@@ -348,7 +348,7 @@ def test_dask_knows_how_large_a_shard_is() -> None:
 def test_little_memory_is_said_before_starting(
     dask_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "COPIES", 1e12)
+    monkeypatch.setattr(calls, "WORKER", 1e15)
     with pytest.raises(InvalidInput, match="Give the workers more memory"):
         run("dask", *URNS["finite"])
 

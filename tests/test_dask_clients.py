@@ -1,4 +1,4 @@
-"""Dask clusters that are shared, lost, interrupted or short of memory."""
+"""Dask clusters that are shared, lost or interrupted, and their samples."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_every_call_may_find_the_scheduler_gone(error: Exception) -> None:
         lambda: tasks.told(1),
         lambda: tasks.follow([]),
         lambda: calls.gathered(gone, []),
-        lambda: calls.check_memory(gone, 1),
+        lambda: calls.check_memory(gone, 1, 1, "shard", ""),
     ):
         with pytest.raises(ConnectionLost, match="connection to the Dask scheduler was lost"):
             call()
@@ -205,56 +205,6 @@ def test_ctrl_c_ends_a_local_cluster(tmp_path: Path) -> None:
         process.kill()
         process.communicate()
     assert sorted(os.listdir(tmp_path)) == ["a.parquet"]
-
-
-# ---------------------------------------------------------------- memory
-def test_partitions_that_are_too_large_are_refused(
-    dask_client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stages: list[str] = []
-    monkeypatch.setattr(calls, "COPIES", 1e12)
-    with pytest.raises(InvalidInput, match=r"a partition of these texts needs about [\d.,]+ .B"):
-        coterie.cluster_large(frame(TEXTS[:200], TEXTS[200:]), on_stage=stages.append, **FAST)
-    assert "sample" not in stages
-
-
-def test_workers_that_are_paused_are_not_waited_for(
-    dask_client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(calls, "PATIENCE", 0.3)
-    monkeypatch.setattr(calls, "POLL", 0.1)
-    assert dask_client.run_on_scheduler(calls._look, []) == (2, 0, "")
-    dask_client.run(_set_status, "paused")
-    try:
-        deadline = time.monotonic() + 30
-        while dask_client.run_on_scheduler(calls._look, []) != (0, 2, ""):
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        future = calls.submit(dask_client, calls.run_name(), calls.unchanged, calls.Parcel(1))
-        with pytest.raises(ConnectionLost, match="paused for lack of memory"):
-            calls.gathered(dask_client, [future])
-    finally:
-        dask_client.run(_set_status, "running")
-
-
-def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "PATIENCE", 0.3)
-    monkeypatch.setattr(calls, "POLL", 0.1)
-    nobody: Any = dict(n_workers=0, processes=False, dashboard_address=":0")
-    with (
-        distributed.LocalCluster(**nobody) as cluster,
-        distributed.Client(cluster),
-        pytest.raises(ConnectionLost, match="had no worker for"),
-    ):
-        coterie.cluster(frame(TEXTS[:200], TEXTS[200:]), text="text", **FAST)
-
-
-def _set_status(name: str, dask_worker: Any) -> None:
-    from distributed.core import Status
-
-    # else it would look at its memory, and go on
-    dask_worker.memory_manager.memory_pause_fraction = False if name == "paused" else 0.8
-    dask_worker.status = Status[name]
 
 
 # ---------------------------------------------------------------- the sample

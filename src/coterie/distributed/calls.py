@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, wait
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from coterie._memory import in_units
 from coterie._optional import require
+from coterie._sentence import counted
 from coterie.errors import ConnectionLost, CoterieError, InvalidInput, Unsupported
 
 POLL = 0.5  # seconds between two looks at whether the user wants to stop
 PATIENCE = 60.0  # seconds to wait for a worker where there is none
 RETRIES = 6  # of tasks that lost their workers more often than Dask allows
-COPIES = 6.0  # memory that a task needs, as a multiple of the size of its shard
+WORKER = 350e6  # bytes that a worker has with the packages and the compiled kernels of coterie
 LOST_AGAIN = (
     "Workers of the Dask cluster were lost several times in the same task. Look at the logs of the"
     " workers; they may need more memory."
+)
+UNKNOWN = (
+    "The Dask scheduler no longer knows this run: it was started again, or the run was cancelled. Fit"
+    " again; with the same checkpoint the run goes on where it was."
 )
 OnDone = Callable[[int, int], Any]  # told how many parts are done, and how many there are
 
@@ -73,21 +78,65 @@ def gathered(
     on_done: OnDone | None = None,
 ) -> Any:
     """The contents of parcels; None if the user wants to stop. Errors if the cluster is lost."""
+    found = _results(client, futures, should_stop, on_done)
+    return None if found is None else [parcel.content for parcel in found]
+
+
+def computed(client: Any, collection: Any) -> Any:
+    """What `collection.compute()` gives, but an error if there is nobody to wait for."""
+    with guarded(client):
+        future = client.compute(collection)
+    return _results(client, [future])[0]
+
+
+def _results(
+    client: Any,
+    futures: list[Any],
+    should_stop: Callable[[], bool] | None = None,
+    on_done: OnDone | None = None,
+) -> Any:
     from distributed import KilledWorker
 
-    for retry in range(1 + RETRIES):
+    tell = None if on_done is None else _onward(on_done)
+    with dropped_on_error(client, futures):
+        for _ in range(RETRIES):
+            try:
+                return _once(client, futures, should_stop, tell)
+            except KilledWorker:
+                _retry(client, futures)
         try:
-            with guarded(client):
-                if not finished(client, futures, should_stop, on_done):
-                    client.cancel(futures)
-                    return None
-                return [parcel.content for parcel in client.gather(futures)]
+            return _once(client, futures, should_stop, tell)
         except KilledWorker as error:
-            if retry == RETRIES:
-                raise ConnectionLost(LOST_AGAIN) from error
-            _retry(client, futures)
-        except CancelledError as error:
             raise ConnectionLost(LOST_AGAIN) from error
+
+
+def _once(
+    client: Any,
+    futures: list[Any],
+    should_stop: Callable[[], bool] | None,
+    on_done: OnDone | None,
+) -> Any:
+    try:
+        with guarded(client):
+            if finished(client, futures, should_stop, on_done):
+                return fetched(client, futures)
+            client.cancel(futures)
+            return None
+    except CancelledError as error:
+        raise ConnectionLost(UNKNOWN) from error
+
+
+def _onward(on_done: OnDone) -> OnDone:
+    """Tells nothing twice: what was done before a task is repeated is done again at once."""
+    most = 0
+
+    def told(done: int, total: int) -> None:
+        nonlocal most
+        if done > most:
+            most = done
+            on_done(done, total)
+
+    return told
 
 
 def _retry(client: Any, futures: list[Any]) -> None:
@@ -109,41 +158,87 @@ def _begin_again(keys: list[Any], dask_scheduler: Any) -> None:
     )
 
 
-def computed(client: Any, collection: Any) -> Any:
-    """What `collection.compute()` gives, but an error if there is nobody to wait for."""
-    future = client.compute(collection)
-    finished(client, [future])
-    return future.result()
-
-
 def finished(
     client: Any,
     asked: list[Any],
     should_stop: Callable[[], bool] | None = None,
     on_done: OnDone | None = None,
 ) -> bool:
-    """Wait for results; False if the user wants to stop. An error if there is nobody to wait for.
+    """Wait for results, or for the first that cannot be had; False if the user wants to stop.
 
-    `distributed.wait` with a timeout would raise an error whose traceback keeps these results on the
-    workers until the garbage collector comes by.
+    An error if there is nobody to wait for. `distributed.wait` with a timeout would raise an error whose
+    traceback keeps these results on the workers until the garbage collector comes by.
     """
-    arrived, last_seen = threading.Semaphore(0), time.monotonic()
+    arrived: SimpleQueue[Any] = SimpleQueue()
+    watch = _Watch(client, asked)
     for future in asked:
-        future.add_done_callback(lambda _: arrived.release())
+        future.add_done_callback(arrived.put)
     for n_done in range(1, len(asked) + 1):
-        while not arrived.acquire(timeout=POLL):
+        while (future := _next(arrived)) is None:
             if should_stop is not None and should_stop():
                 return False
-            found = client.run_on_scheduler(_look, [future.key for future in asked])
-            now, (working, paused, impossible) = time.monotonic(), found
-            if working and not impossible:
-                last_seen = now
-            elif now - last_seen > PATIENCE:
-                raise ConnectionLost(_nobody(paused, impossible))
-        last_seen = time.monotonic()
+            watch.look()
+        watch.seen()
+        if future.status in ("error", "cancelled"):
+            break  # fetching them says why
         if on_done is not None:
             on_done(n_done, len(asked))
     return True
+
+
+def _next(arrived: SimpleQueue[Any]) -> Any:
+    try:
+        return arrived.get(timeout=POLL)
+    except Empty:
+        return None
+
+
+def fetched(client: Any, futures: list[Any]) -> list[Any]:
+    """As `client.gather`, which waits for ever if results are lost on the way and nobody is there."""
+    from asyncio import run_coroutine_threadsafe
+
+    gathering = client.gather(futures, asynchronous=True)
+    coming = run_coroutine_threadsafe(gathering, client.loop.asyncio_loop)
+    watch = _Watch(client, futures)
+    try:
+        while not wait([coming], POLL).done:
+            watch.look()
+        found: list[Any] = coming.result()
+        return found
+    finally:
+        coming.cancel()
+
+
+@contextmanager
+def dropped_on_error(client: Any, futures: list[Any]) -> Iterator[None]:
+    """Take tasks back that nobody waits for any more; the callbacks of `finished` would keep them."""
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):
+            client.cancel([future for future in futures if not future.done()])
+        raise
+
+
+class _Watch:
+    """Looks whether anybody works at what is awaited."""
+
+    def __init__(self, client: Any, asked: list[Any]) -> None:
+        self.client, self.keys = client, [future.key for future in asked]
+        self.seen()
+
+    def seen(self) -> None:
+        """Somebody has just done some of it."""
+        self.last_seen = time.monotonic()
+
+    def look(self) -> None:
+        """An error if nobody has been there for a while."""
+        working, paused, impossible = self.client.run_on_scheduler(_look, self.keys)
+        now = time.monotonic()
+        if working and not impossible:
+            self.last_seen = now
+        elif now - self.last_seen > PATIENCE:
+            raise ConnectionLost(_nobody(paused, impossible))
 
 
 def _look(keys: list[Any], dask_scheduler: Any) -> tuple[int, int, str]:
@@ -244,26 +339,23 @@ def _check_alive(client: Any, error: Exception) -> None:
         ) from error
 
 
-def check_memory(
-    client: Any,
-    shard_bytes: int,
-    what: str = "shard of these documents",
-    cure: str = "Give the workers more memory.",
-) -> None:
-    """Refuse workers that cannot hold a shard and what sampling it takes."""
-    needs = COPIES * shard_bytes
+def check_memory(client: Any, n_bytes: float, n_parts: int, what: str, cure: str) -> None:
+    """Refuse workers that cannot do their task with the largest part, in all of their threads."""
     with guarded(client):
-        limits = client.run_on_scheduler(_memory_limits)
-    small = [limit for limit in limits if 0 < limit < needs]
-    if small:
-        raise InvalidInput(
-            f"A Dask worker has {in_units(min(small))} of memory, but a {what} needs"
-            f" about {in_units(needs)}. {cure}"
-        )
+        workers = client.run_on_scheduler(_limits)
+    for limit, n_threads in sorted(workers):
+        at_once = min(n_threads, n_parts)
+        needs = WORKER + at_once * n_bytes
+        if 0 < limit < needs:
+            work = f"a {what}" if at_once == 1 else f"{at_once} {what}s at once"
+            raise InvalidInput(
+                f"A Dask worker with {counted(n_threads, 'thread')} has {in_units(limit)} of memory, but"
+                f" work on {work} takes about {in_units(needs)}. {cure}"
+            )
 
 
-def _memory_limits(dask_scheduler: Any) -> list[int]:
-    return [worker.memory_limit for worker in dask_scheduler.workers.values()]
+def _limits(dask_scheduler: Any) -> list[tuple[int, int]]:
+    return [(w.memory_limit or 0, w.nthreads) for w in dask_scheduler.workers.values()]
 
 
 def current_client(

@@ -23,6 +23,8 @@ from coterie.distributed.calls import (
     Parcel,
     check_memory,
     current_client,
+    dropped_on_error,
+    fetched,
     finished,
     guarded,
     key_of,
@@ -41,6 +43,7 @@ from coterie.errors import ConnectionLost
 
 log = logging.getLogger("coterie")
 PAUSE = 1.0  # seconds after a loss: a nanny starts a worker again
+COPIES = 3.0  # memory that a sweep of a shard takes, as a multiple of its size
 TRIES = 20  # of a sweep: each loses a worker, or what it held
 
 
@@ -51,7 +54,8 @@ class Workers:
         bounds = shard_bounds(counts, options.shards)
         self.client, self.name = client, run_name()
         self.parts = [cut(counts, first, end) for first, end in bounds]
-        check_memory(client, max(map(_bytes, self.parts)))
+        most = COPIES * max(map(_bytes, self.parts))
+        check_memory(client, most, len(self.parts), "shard", "Give the workers more memory.")
         self.opened: list[int] = []  # by each shard, in the last sweep
         self.where: list[str | None] = [None for _ in self.parts]  # the worker that has each shard
         self.told: Since | None = None  # what changed in it
@@ -175,10 +179,11 @@ class Workers:
             lambda one, other: self._submit("add", (*now, next(number)), _add, one, other),
         )
         asked = [*moves, total]
-        if not finished(self.client, asked, should_stop):
-            self.client.cancel([*done, *asked])
-            return None
-        *found, delta = (parcel.content for parcel in self.client.gather(asked))
+        with dropped_on_error(self.client, [*done, *asked]):
+            if not finished(self.client, asked, should_stop):
+                self.client.cancel([*done, *asked])
+                return None
+            *found, delta = (parcel.content for parcel in fetched(self.client, asked))
         return found, delta
 
     def _submit(

@@ -21,6 +21,7 @@ from coterie.distributed import per_shard
 from coterie.distributed.calls import (
     OnDone,
     Parcel,
+    dropped_on_error,
     finished,
     gathered,
     guarded,
@@ -147,7 +148,7 @@ class RemoteDocuments:
         self.labels = self.tasks.each("labels", per_shard.first, found)
         self.probability = self.tasks.each("probability", per_shard.second, found)
         if self.on_done is not None:
-            with guarded(self.client):
+            with guarded(self.client), dropped_on_error(self.client, found):
                 finished(self.client, found, on_done=self.on_done)
 
     def counted(self, n: int, located: bool) -> Tally:

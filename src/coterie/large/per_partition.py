@@ -46,11 +46,13 @@ class About(NamedTuple):
     n_rows: int
     n_missing: int
     n_entries: int  # distinct words of each text, added up
+    n_characters: int
     digest: bytes  # of the texts, which may be computed once more
 
-    def n_bytes(self, per_vector: int = 0) -> int:
-        """Size of the partition as word counts (see `Counts`) and vectors."""
-        return 8 * self.n_entries + (24 + per_vector) * self.n_rows
+    def n_bytes(self, copies: float, per_vector: int = 0) -> float:
+        """Memory that work on the partition takes, as measured: texts, word counts and vectors."""
+        counts = 8 * self.n_entries + 24 * self.n_rows  # see `Counts`
+        return copies * self.n_characters + 3.0 * counts + 1.5 * per_vector * self.n_rows
 
 
 def parcel(frame: Any) -> Parcel:
@@ -88,7 +90,8 @@ def split(part: Parcel, text: Any, told: Parcel) -> Parcel:
 def about(found: Parcel) -> Parcel:
     """What the client knows of the texts."""
     split, size, n_missing = found.content
-    return Parcel(About(size.size, n_missing, int(split.df.sum()), split.digest))
+    n_entries, n_characters = int(split.df.sum()), int(size.sum())
+    return Parcel(About(size.size, n_missing, n_entries, n_characters, split.digest))
 
 
 def counted(found: Parcel) -> Parcel:

@@ -1,0 +1,224 @@
+"""Waiting for a Dask cluster: for workers that are too small, paused, lost or not there, and for errors."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from test_dask_clients import FAST, TEXTS, frame
+
+import coterie
+from coterie.distributed import calls
+from coterie.errors import ConnectionLost, InvalidInput
+
+distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
+
+
+def tasks(client: Any, function: Callable[[int], Any], n: int) -> list[Any]:
+    run = calls.run_name()
+    return [calls.submit(client, calls.key_of("test", run, i), function, i) for i in range(n)]
+
+
+def pending(client: Any) -> int:
+    """Tasks of these tests that the scheduler still means to do."""
+    states = client.run_on_scheduler(_states)
+    return len([state for state in states if state not in ("memory", "erred")])
+
+
+def _states(dask_scheduler: Any) -> list[str]:
+    known = dask_scheduler.tasks.items()
+    return [task.state for key, task in known if str(key).startswith("coterie_test")]
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+# ---------------------------------------------------------------- memory
+def test_partitions_that_are_too_large_are_refused(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages: list[str] = []
+    monkeypatch.setattr(calls, "WORKER", 1e15)
+    with pytest.raises(InvalidInput, match=r"work on a partition takes about [\d.,]+ .B\. Give"):
+        coterie.cluster_large(frame(TEXTS[:200], TEXTS[200:]), on_stage=stages.append, **FAST)
+    assert "sample" not in stages
+
+
+def of_memory(limit: float, threads: int) -> Any:
+    """A client of two workers, one of them as small as that."""
+    return SimpleNamespace(run_on_scheduler=lambda _: [(10**12, 1), (int(limit), threads)])
+
+
+@pytest.mark.parametrize(
+    ("limit", "threads", "parts", "says"),
+    [
+        (1.3e9, 1, 9, "with 1 thread has 1.3 GB of memory, but work on a shard takes about 1.4 GB"),
+        (2.3e9, 4, 2, "with 4 threads has 2.3 GB of memory, but work on 2 shards at once takes"),
+        (4.2e9, 4, 9, "but work on 4 shards at once takes about 4.3 GB. Cure."),
+    ],
+)
+def test_each_thread_of_a_worker_needs_memory(
+    limit: float, threads: int, parts: int, says: str
+) -> None:
+    """350 MB for the worker, and 1 GB for each shard that it works on."""
+    with pytest.raises(InvalidInput) as error:
+        calls.check_memory(of_memory(limit, threads), 1e9, parts, "shard", "Cure.")
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("limit", "threads", "parts"), [(0, 64, 64), (1.4e9, 1, 9), (2.4e9, 4, 2), (4.4e9, 4, 9)]
+)
+def test_workers_with_enough_memory_are_taken(limit: float, threads: int, parts: int) -> None:
+    """No limit, and the same workers with a little more."""
+    calls.check_memory(of_memory(limit, threads), 1e9, parts, "shard", "Cure.")
+
+
+def test_workers_that_are_paused_are_not_waited_for(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "PATIENCE", 0.3)
+    monkeypatch.setattr(calls, "POLL", 0.1)
+    assert dask_client.run_on_scheduler(calls._look, []) == (2, 0, "")
+    dask_client.run(_set_status, "paused")
+    try:
+        deadline = time.monotonic() + 30
+        while dask_client.run_on_scheduler(calls._look, []) != (0, 2, ""):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        future = calls.submit(dask_client, calls.run_name(), calls.unchanged, calls.Parcel(1))
+        with pytest.raises(ConnectionLost, match="paused for lack of memory"):
+            calls.gathered(dask_client, [future])
+    finally:
+        dask_client.run(_set_status, "running")
+
+
+def test_a_cluster_without_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "PATIENCE", 0.3)
+    monkeypatch.setattr(calls, "POLL", 0.1)
+    nobody: Any = dict(n_workers=0, processes=False, dashboard_address=":0")
+    with (
+        distributed.LocalCluster(**nobody) as cluster,
+        distributed.Client(cluster),
+        pytest.raises(ConnectionLost, match="had no worker for"),
+    ):
+        coterie.cluster(frame(TEXTS[:200], TEXTS[200:]), text="text", **FAST)
+
+
+def _set_status(name: str, dask_worker: Any) -> None:
+    from distributed.core import Status
+
+    # else it would look at its memory, and go on
+    dask_worker.memory_manager.memory_pause_fraction = False if name == "paused" else 0.8
+    dask_worker.status = Status[name]
+
+
+# ---------------------------------------------------------------- errors
+def _first_fails(i: int) -> calls.Parcel:
+    if i == 0:
+        raise InvalidInput("The first partition is damaged.")
+    distributed.Event(f"go on {i % 2}").wait(60)
+    return calls.Parcel(i)
+
+
+def test_an_error_is_said_at_once_and_the_other_tasks_are_dropped(dask_client: Any) -> None:
+    """The other tasks wait for an event that never comes."""
+    told: list[int] = []
+    asked = tasks(dask_client, _first_fails, 9)
+    with pytest.raises(InvalidInput, match="first partition is damaged"):
+        calls.gathered(dask_client, asked, on_done=lambda done, _: told.append(done))
+    assert told == []
+    for i in range(2):
+        distributed.Event(f"go on {i}", client=dask_client).set()
+    wait_until(lambda: pending(dask_client) == 0)
+
+
+def test_no_task_is_left_where_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither after an error that nobody was there, nor after Ctrl-C."""
+    monkeypatch.setattr(calls, "PATIENCE", 0.3)
+    monkeypatch.setattr(calls, "POLL", 0.1)
+
+    def interrupted() -> bool:
+        raise KeyboardInterrupt
+
+    nobody: Any = dict(n_workers=0, processes=False, dashboard_address=":0")
+    with distributed.LocalCluster(**nobody) as cluster, distributed.Client(cluster) as client:
+        with pytest.raises(ConnectionLost, match="had no worker for"):
+            calls.gathered(client, tasks(client, calls.Parcel, 8))
+        with pytest.raises(KeyboardInterrupt):
+            calls.gathered(client, tasks(client, calls.Parcel, 8), interrupted)
+        wait_until(lambda: pending(client) == 0)
+
+
+def test_progress_does_not_go_back_when_a_task_is_repeated() -> None:
+    told: list[tuple[int, int]] = []
+    tell = calls._onward(lambda *now: told.append(now))
+    for done in (1, 2, 1, 2, 3):
+        tell(done, 3)
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+# ---------------------------------------------------------------- lost results
+def test_results_that_are_lost_before_they_are_fetched_are_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The only worker is replaced when all is done; Dask alone would wait for ever for the old one."""
+    monkeypatch.setattr(calls, "POLL", 0.1)
+    held: list[Any] = []
+    nobody: Any = dict(n_workers=0, processes=False, dashboard_address=":0")
+    with distributed.LocalCluster(**nobody) as cluster, distributed.Client(cluster) as client:
+
+        async def start() -> None:
+            held.append(await distributed.Worker(cluster.scheduler_address, nthreads=1))
+
+        def replaced(*given: Any) -> bool:
+            done = finished(*given)
+            cluster.sync(held.pop().close)
+            wait_until(lambda: not client.nthreads())
+            cluster.sync(start)
+            return done
+
+        cluster.sync(start)
+        finished = calls.finished
+        monkeypatch.setattr(calls, "finished", replaced)
+        at, run = next(iter(client.nthreads())), calls.run_name()
+        asked = [
+            calls.submit(client, calls.key_of("test", run, i), calls.Parcel, i, at=at)
+            for i in range(3)
+        ]
+        found: list[Any] = []
+        waits = threading.Thread(
+            target=lambda: found.append(calls.gathered(client, asked)), daemon=True
+        )
+        waits.start()
+        waits.join(60)
+        assert found == [[0, 1, 2]]
+        cluster.sync(held.pop().close)
+
+
+def _killed(*_: Any) -> Any:
+    raise distributed.KilledWorker("text", None, 4)
+
+
+def test_first_rows_that_kill_workers_are_said_in_a_sentence(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "fetched", _killed)
+    monkeypatch.setattr(calls, "_retry", lambda *_: None)
+    with pytest.raises(ConnectionLost, match="lost several times in the same task"):
+        coterie.cluster(frame(TEXTS[:200], TEXTS[200:]), text="text", **FAST)
+
+
+def test_a_run_that_the_scheduler_has_forgotten(dask_client: Any) -> None:
+    asked = tasks(dask_client, calls.Parcel, 2)
+    dask_client.cancel(asked)
+    with pytest.raises(ConnectionLost, match="no longer knows this run"):
+        calls.gathered(dask_client, asked)
