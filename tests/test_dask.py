@@ -198,7 +198,8 @@ def test_what_a_worker_keeps_is_found_by_its_sweep() -> None:
     import pickle
 
     from coterie.distributed.kept import Desk, KeptShard, Since, Whole
-    from coterie.distributed.merge import change_of, tally
+    from coterie.distributed.merge import change_of
+    from coterie.distributed.tallying import tally
 
     labels = np.zeros(COUNTS.n_docs, np.int32)
     clusters = tally(COUNTS, labels, 1)

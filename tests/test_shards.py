@@ -20,7 +20,8 @@ from coterie.counts import Counts
 from coterie.demo.synthetic import make_corpus
 from coterie.distributed import layout, local, merge, shard
 from coterie.distributed.chain import ShardedChain, tree
-from coterie.distributed.merge import Delta, tally, twins
+from coterie.distributed.merge import Delta, twins
+from coterie.distributed.tallying import Tally, tally
 from coterie.errors import Unsupported
 from coterie.kernels import reference
 from coterie.state import from_assignment, from_labels, word_counts
@@ -136,7 +137,7 @@ def test_a_document_is_weighed_as_in_the_whole_corpus(name: str) -> None:
 def test_a_word_that_32_bits_cannot_count() -> None:
     counts = documents(60)
     held = sparse.csr_matrix(np.full((3, V), 2**30, np.int64))
-    whole = merge.Tally(np.full(3, 1000), held, np.zeros((3, 0)))
+    whole = Tally(np.full(3, 1000), held, np.zeros((3, 0)))
     word, amount = shard._words_elsewhere(
         shard.Order(FINITE, whole, SamplerOptions(), 1, 1, 2), counts
     )

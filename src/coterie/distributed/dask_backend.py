@@ -36,7 +36,7 @@ from coterie.distributed.chain import Engine, Labels, tree
 from coterie.distributed.kept import Desk, KeptShard, Since, Whole, swept
 from coterie.distributed.layout import cut, shard_bounds
 from coterie.distributed.local import ShardedBackend
-from coterie.distributed.merge import Delta, add, change_of, slim, wide
+from coterie.distributed.merge import Delta, SlimDelta, add, change_of, slim, wide
 from coterie.distributed.placing import placed
 from coterie.distributed.shard import Moves, Order
 from coterie.errors import ConnectionLost
@@ -170,7 +170,7 @@ class Workers:
 
     def _reports(
         self, now: tuple[int, ...], done: list[Any], should_stop: Callable[[], bool] | None
-    ) -> tuple[list[Any], Delta | None] | None:
+    ) -> tuple[list[Any], SlimDelta | None] | None:
         """What shards did, and the sum of all; no sum if one of them lacked what it needed."""
         number = itertools.count()
         moves = [self._submit("moves", (*now, i), _moves, each) for i, each in enumerate(done)]

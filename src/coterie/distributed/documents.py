@@ -16,7 +16,7 @@ from coterie.backends import get_backend
 from coterie.counts import NO_VECTORS, Counts
 from coterie.distributed.calls import OnDone
 from coterie.distributed.layout import Bounds, cut, tally_parts
-from coterie.distributed.merge import Tally
+from coterie.distributed.tallying import Tally
 from coterie.sample_start import uncounted
 from coterie.urns import Urn
 

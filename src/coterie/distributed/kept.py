@@ -17,14 +17,14 @@ import numpy.typing as npt
 from coterie.counts import Counts
 from coterie.distributed.merge import (
     Change,
-    Delta,
+    SlimDelta,
     Taken,
-    Tally,
     changed_clusters,
     renumbered,
     slim,
 )
 from coterie.distributed.shard import Moves, Order, sweep_shard
+from coterie.distributed.tallying import Tally
 
 Labels = npt.NDArray[np.int32]
 
@@ -47,7 +47,7 @@ class Report(NamedTuple):
     """What a shard says after a sweep."""
 
     moves: Moves
-    delta: Delta
+    delta: SlimDelta
 
 
 class Desk:

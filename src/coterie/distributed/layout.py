@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie.counts import Counts
-from coterie.distributed.merge import Tally, tally
+from coterie.distributed.tallying import Tally, tally
 
 Bounds = list[tuple[int, int]]  # first document and end of each shard
 SHARD_WORDS = 5_000_000  # entries (distinct words of documents) per shard

@@ -6,13 +6,15 @@ clusters that several shards opened are numbered in the order of the shards.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from coterie.counts import Counts, vector_sums
+from coterie.counts import Counts
+from coterie.distributed.packing import Packed, packed, unpacked
+from coterie.distributed.tallying import Tally, grouped
 from coterie.merging import merge
 from coterie.state import from_labels
 from coterie.urns import Urn, changed
@@ -25,20 +27,6 @@ NO_DOCUMENTS = Counts(
 )  # fmt: skip
 
 
-class Tally(NamedTuple):
-    """What some documents add up to, cluster by cluster."""
-
-    size: Ints  # (clusters,) documents, copies counted
-    held: Any  # (clusters, words) sparse: occurrences
-    sums: npt.NDArray[np.float64]  # (clusters, dimensions) of vectors
-
-    def __add__(self, other: Any) -> Tally:
-        return Tally(self.size + other.size, self.held + other.held, self.sums + other.sums)
-
-    def __sub__(self, other: Any) -> Tally:
-        return Tally(self.size - other.size, self.held - other.held, self.sums - other.sums)
-
-
 class Delta(NamedTuple):
     """What a sweep changed in some shards."""
 
@@ -48,17 +36,13 @@ class Delta(NamedTuple):
     member_of: Ints  # and which of them each is in
 
 
-def tally(counts: Counts, labels: npt.NDArray[np.integer], n: int) -> Tally:
-    """Count documents with labels 0..n-1; negative ones are left out."""
-    known = np.flatnonzero(labels >= 0)
-    weight = counts.weight[known]
-    at = (labels[known].astype(np.int64), known)
-    member = sparse.csr_matrix((weight, at), (n, counts.n_docs))
-    words = sparse.csr_matrix(
-        (counts.tally.astype(np.int64), counts.word, counts.ptr), (counts.n_docs, counts.n_words)
-    )
-    size = np.bincount(labels[known], weight, n).astype(np.int64)
-    return Tally(size, member @ words, vector_sums(counts, labels, n))
+class SlimDelta(NamedTuple):
+    """A `Delta` in few bytes."""
+
+    known: Packed
+    opened: Packed
+    members: Counts
+    member_of: Ints
 
 
 def add(one: Delta, other: Delta) -> Delta:
@@ -92,31 +76,14 @@ def twins(urn: Urn, delta: Delta) -> Ints:
     return np.asarray(np.unique(number, return_inverse=True)[1].ravel())
 
 
-def slim(delta: Delta) -> Delta:
-    """The same changes in the smallest whole numbers that hold them, for the network."""
-    return delta._replace(known=_slim(delta.known), opened=_slim(delta.opened))
+def slim(delta: Delta) -> SlimDelta:
+    """A delta for the network."""
+    return SlimDelta(packed(delta.known), packed(delta.opened), *delta[2:])
 
 
-def wide(delta: Delta) -> Delta:
-    """The same changes in numbers that can be added up."""
-    return delta._replace(known=_wide(delta.known), opened=_wide(delta.opened))
-
-
-def _slim(tallied: Tally) -> Tally:
-    held = sparse.csr_matrix(tallied.held)
-    held.eliminate_zeros()
-    return tallied._replace(
-        size=tallied.size.astype(_smallest(tallied.size)), held=held.astype(_smallest(held.data))
-    )
-
-
-def _wide(tallied: Tally) -> Tally:
-    return tallied._replace(size=tallied.size.astype(np.int64), held=tallied.held.astype(np.int64))
-
-
-def _smallest(values: npt.NDArray[Any]) -> Any:
-    least, most = int(values.min(initial=0)), int(values.max(initial=0))
-    return np.min_scalar_type(min(least, -1 - most))
+def wide(small: SlimDelta) -> Delta:
+    """A delta from the network."""
+    return Delta(unpacked(small.known), unpacked(small.opened), *small[2:])
 
 
 class Taken(NamedTuple):
@@ -143,24 +110,24 @@ def taken(clusters: Tally, delta: Delta, twin: Ints, n_seeds: int) -> Taken:
 
 
 class Change(NamedTuple):
-    """What a sweep changed, as shards are told it: a `Delta` in small numbers, and what became of it."""
+    """What a sweep changed, as shards are told it, in few bytes."""
 
-    known: Tally
-    opened: Tally
+    known: Packed
+    opened: Packed
     twin: Ints  # the number of each new cluster
     n_seeds: int
 
 
 def change_of(delta: Delta, twin: Ints, n_seeds: int) -> Change:
     """A change for the network."""
-    small = slim(delta)
-    return Change(small.known, small.opened, twin.astype(np.int32), n_seeds)
+    return Change(packed(delta.known), packed(delta.opened), twin.astype(np.int32), n_seeds)
 
 
 def changed_clusters(clusters: Tally, change: Change) -> Taken:
     """As `taken`, from what was told."""
     known, opened, twin, n_seeds = change
-    return taken(clusters, Delta(_wide(known), _wide(opened), NO_DOCUMENTS, NONE), twin, n_seeds)
+    delta = Delta(unpacked(known), unpacked(opened), NO_DOCUMENTS, NONE)
+    return taken(clusters, delta, twin, n_seeds)
 
 
 def in_corpus(labels: Labels, n: int, first: int) -> Labels:
@@ -174,17 +141,6 @@ def in_corpus(labels: Labels, n: int, first: int) -> Labels:
 def renumbered(labels: Labels, n: int, first: int, every: Labels) -> Labels:
     """The labels of a shard after a sweep: see `in_corpus`, and `Taken` about `every`."""
     return every[in_corpus(labels, n, first)]
-
-
-def grouped(tallied: Tally, number: npt.NDArray[np.integer], n: int) -> Tally:
-    """The same counts for clusters under other numbers, 0..n-1; equal numbers are added, -1 dropped."""
-    old = np.flatnonzero(number >= 0)
-    ones = np.ones(old.size, np.int64)
-    turn = sparse.csr_matrix((ones, (number[old], old)), (n, number.size))
-    sums = np.zeros((n, tallied.sums.shape[1]))
-    np.add.at(sums, number[old], tallied.sums[old])
-    size = np.bincount(number[old], tallied.size[old], n).astype(np.int64)
-    return Tally(size, turn @ tallied.held, sums)
 
 
 def _stacked(one: Tally, other: Tally) -> Tally:

@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie.checkpoint import digest_of
 from coterie.counts import NO_VECTORS, Corpus
-from coterie.distributed import merge
+from coterie.distributed import merge, tallying
 from coterie.distributed.calls import Parcel
 from coterie.distributed.shard import Order, sweep_shard
 
@@ -63,7 +63,7 @@ def tally(docs: Parcel, labels: Parcel, n: int, located: bool) -> Parcel:
     counts = docs.content[0].counts
     if not located:
         counts = counts._replace(vectors=NO_VECTORS)
-    return Parcel(merge.tally(counts, labels.content, n))
+    return Parcel(tallying.tally(counts, labels.content, n))
 
 
 def join(one: Parcel, other: Parcel) -> Parcel:

@@ -33,17 +33,16 @@ from coterie.distributed.calls import (
 from coterie.distributed.chain import ShardedChain, tree
 from coterie.distributed.local import refusal
 from coterie.distributed.merge import (
-    Delta,
+    SlimDelta,
     Taken,
-    Tally,
     change_of,
-    grouped,
     twins,
     wide,
 )
 from coterie.distributed.per_shard import Size
 from coterie.distributed.placing import placed
 from coterie.distributed.shard import Order
+from coterie.distributed.tallying import Tally, grouped
 from coterie.sample_start import uncounted
 from coterie.state import Assignment
 from coterie.urns import Urn, is_located
@@ -275,7 +274,7 @@ class RemoteChain(ShardedChain):
         if moves is None:
             return None
         deltas = tasks.each("delta", per_shard.second, done)
-        small: Delta | None = tasks.total(deltas, per_shard.add, should_stop)
+        small: SlimDelta | None = tasks.total(deltas, per_shard.add, should_stop)
         if small is None:
             return None
         delta = wide(small)
@@ -283,7 +282,7 @@ class RemoteChain(ShardedChain):
         alone = sum(n_opened > 0 for n_opened in opened) < 2
         twin = np.arange(sum(opened)) if alone else twins(self.urn, delta)
         self._take(delta, twin)
-        change = tasks.told(change_of(small, twin, self.urn.seeds.weight.size))
+        change = tasks.told(change_of(delta, twin, self.urn.seeds.weight.size))
         firsts: Any = [n + before for before in itertools.accumulate([0, *opened[:-1]])]
         for i, (at, table) in enumerate(self.tables.items()):
             name = key_of("table", tasks.name, next(tasks.step), i)

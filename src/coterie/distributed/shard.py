@@ -18,7 +18,8 @@ from coterie.backends.base import SamplerOptions
 from coterie.backends.cpu import BACKEND
 from coterie.counts import INT32_MAX, NO_VECTORS, Counts, subset
 from coterie.distributed.laying import laid_out
-from coterie.distributed.merge import Delta, Tally, tally
+from coterie.distributed.merge import Delta
+from coterie.distributed.tallying import Tally, tally
 from coterie.kernels import layout
 from coterie.state import Assignment, State
 from coterie.urns import NO_CAP, Urn, changed, is_located

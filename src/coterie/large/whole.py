@@ -18,8 +18,8 @@ from scipy import sparse
 from coterie import sampler
 from coterie.backends import SamplerOptions
 from coterie.distributed.documents import Documents
-from coterie.distributed.merge import Tally
 from coterie.distributed.shard import seed_words
+from coterie.distributed.tallying import Tally
 from coterie.fitting import ENOUGH, LARGE_PASSES, settle
 from coterie.levels import with_cap
 from coterie.model import Model, SeedClusters
