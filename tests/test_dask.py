@@ -290,9 +290,20 @@ def test_tasks_that_nobody_looks_after_go_to_any_worker() -> None:
         name, [at] = calls.run_name(), client.nthreads()
         held = calls.submit(client, calls.key_of("held", name), calls.Parcel, 7, at=at)
         assert calls.gathered(client, [client.submit(calls.unchanged, held, pure=False)]) == [7]
+        client.run_on_scheduler(_suspect, held.key)
         calls.free(client, name)
+        assert client.run_on_scheduler(_suspicion, held.key) == 0
         change()
         assert held.result(timeout=60).content == 7
+
+
+def _suspect(key: str, dask_scheduler: Any) -> None:
+    """As if it had lost a worker."""
+    dask_scheduler.tasks[key].suspicious = 1
+
+
+def _suspicion(key: str, dask_scheduler: Any) -> int:
+    return int(dask_scheduler.tasks[key].suspicious)
 
 
 BEGUN, GO = [], threading.Event()

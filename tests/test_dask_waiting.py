@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from test_dask import replaceable
 from test_dask_clients import FAST, TEXTS, frame
+from tiny import random_corpus
 
 import coterie
-from coterie.distributed import calls
+from coterie.counts import Corpus
+from coterie.distributed import calls, dask_backend, per_shard, remote
 from coterie.errors import ConnectionLost, InvalidInput
 
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")
@@ -23,15 +27,17 @@ def tasks(client: Any, function: Callable[[int], Any], n: int) -> list[Any]:
     return [calls.submit(client, calls.key_of("test", run, i), function, i) for i in range(n)]
 
 
-def pending(client: Any) -> int:
-    """Tasks of these tests that the scheduler still means to do."""
-    states = client.run_on_scheduler(_states)
-    return len([state for state in states if state not in ("memory", "erred")])
+def pending(client: Any) -> list[str]:
+    """Our tasks that the scheduler still means to do."""
+    return [key for key, state in client.run_on_scheduler(_states) if state in TO_DO]
 
 
-def _states(dask_scheduler: Any) -> list[str]:
+TO_DO = ("released", "waiting", "no-worker", "queued", "processing")
+
+
+def _states(dask_scheduler: Any) -> list[tuple[str, str]]:
     known = dask_scheduler.tasks.items()
-    return [task.state for key, task in known if str(key).startswith("coterie_test")]
+    return [(str(key), task.state) for key, task in known if str(key).startswith("coterie_")]
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -136,9 +142,9 @@ def test_an_error_is_said_at_once_and_the_other_tasks_are_dropped(dask_client: A
     with pytest.raises(InvalidInput, match="first partition is damaged"):
         calls.gathered(dask_client, asked, on_done=lambda done, _: told.append(done))
     assert told == []
+    wait_until(lambda: not pending(dask_client))  # though one is still at work
     for i in range(2):
         distributed.Event(f"go on {i}", client=dask_client).set()
-    wait_until(lambda: pending(dask_client) == 0)
 
 
 def test_no_task_is_left_where_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +161,80 @@ def test_no_task_is_left_where_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> 
             calls.gathered(client, tasks(client, calls.Parcel, 8))
         with pytest.raises(KeyboardInterrupt):
             calls.gathered(client, tasks(client, calls.Parcel, 8), interrupted)
-        wait_until(lambda: pending(client) == 0)
+        wait_until(lambda: not pending(client))
+
+
+def _held_up(*_: Any) -> Any:
+    GO_ON.wait(60)
+
+
+GO_ON = threading.Event()
+
+
+@pytest.fixture
+def held_up() -> Iterator[Callable[..., Any]]:
+    """A task that does not end before the test does."""
+    GO_ON.clear()
+    yield _held_up
+    GO_ON.set()
+
+
+def test_no_task_of_a_sweep_is_left_after_ctrl_c(
+    dask_client: Any, held_up: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> bool:
+        wait_until(lambda: any("coterie_sweep" in key for key in pending(dask_client)))
+        raise KeyboardInterrupt
+
+    def finished(client: Any, asked: list[Any], *_: Any, **__: Any) -> bool:
+        return calls.finished(client, asked, interrupted)
+
+    monkeypatch.setattr(dask_backend, "_sweep", held_up)
+    monkeypatch.setattr(dask_backend, "finished", finished)
+    with pytest.raises(KeyboardInterrupt):
+        coterie.GSDMM(9, backend="dask", n_sweeps=2).fit(TEXTS[:100])
+    wait_until(lambda: not pending(dask_client))
+
+
+def placed(client: Any) -> remote.RemoteDocuments:
+    """Documents on two workers."""
+    counts = random_corpus(60, 8, 5, seed=3)
+    docs = [client.submit(calls.Parcel, (Corpus(counts, np.arange(60)),), pure=False)] * 2
+    return remote.RemoteDocuments(client, docs, 8, 0)
+
+
+def test_no_task_that_places_documents_is_left_after_ctrl_c(
+    dask_client: Any, held_up: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> bool:
+        wait_until(lambda: any("coterie_best" in key for key in pending(dask_client)))
+        raise KeyboardInterrupt
+
+    def finished(client: Any, asked: list[Any], *_: Any, **__: Any) -> bool:
+        return calls.finished(client, asked, interrupted)
+
+    there = placed(dask_client)
+    there.on_done = lambda *_: None
+    monkeypatch.setattr(per_shard, "best", held_up)
+    monkeypatch.setattr(remote, "finished", finished)
+    with pytest.raises(KeyboardInterrupt):
+        there.place(None, np.zeros(1, np.int32))
+    del there.labels, there.probability
+    wait_until(lambda: not pending(dask_client))
+
+
+def test_a_scheduler_that_is_lost_while_documents_are_placed(
+    dask_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: Any, **__: Any) -> Any:
+        raise OSError("closed")
+
+    there = placed(dask_client)
+    there.on_done = lambda *_: None
+    monkeypatch.setattr(remote, "finished", closed)
+    monkeypatch.setattr(dask_client, "sync", closed)
+    with pytest.raises(ConnectionLost, match="connection to the Dask scheduler was lost"):
+        there.place(None, np.zeros(1, np.int32))
 
 
 def test_progress_does_not_go_back_when_a_task_is_repeated() -> None:
@@ -202,6 +281,61 @@ def test_results_that_are_lost_before_they_are_fetched_are_made_again(
         waits.join(60)
         assert found == [[0, 1, 2]]
         cluster.sync(held.pop().close)
+
+
+def _quick_once(i: int) -> calls.Parcel:
+    if i in QUICK:
+        GO_ON.wait(60)
+    QUICK.add(i)
+    return calls.Parcel(i)
+
+
+QUICK: set[int] = set()
+
+
+@pytest.fixture
+def lost(held_up: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, list[Any]]]:
+    """Results whose worker was replaced; making them again takes until the test ends."""
+    monkeypatch.setattr(calls, "POLL", 0.1)
+    QUICK.clear()
+    with replaceable() as (client, replace):
+        asked = tasks(client, _quick_once, 3)
+        assert calls.gathered(client, asked) == [0, 1, 2]
+        replace()
+        wait_until(lambda: all(future.status == "lost" for future in asked))
+        yield client, asked
+        GO_ON.set()
+
+
+def test_lost_results_are_no_progress(lost: tuple[Any, list[Any]]) -> None:
+    client, asked = lost
+    told: list[int] = []
+    looks = iter([False] * 4 + [True])
+    note = lambda done, _: told.append(done)  # noqa: E731
+    assert calls.gathered(client, asked, lambda: next(looks), note) is None
+    assert told == []
+
+
+def test_lost_results_are_waited_for(lost: tuple[Any, list[Any]]) -> None:
+    client, asked = lost
+    told: list[int] = []
+
+    def goes_on() -> bool:
+        GO_ON.set()
+        return False
+
+    found = calls.gathered(client, asked, goes_on, lambda done, _: told.append(done))
+    assert (found, told) == ([0, 1, 2], [1, 2, 3])
+
+
+def test_a_user_may_stop_while_lost_results_are_made_again(
+    lost: tuple[Any, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were lost after all of them were done."""
+    client, asked = lost
+    monkeypatch.setattr(calls, "finished", lambda *_: True)
+    assert calls.gathered(client, asked, lambda: True) is None
+    wait_until(lambda: not pending(client))
 
 
 def _killed(*_: Any) -> Any:

@@ -131,8 +131,8 @@ def _weighed_shards(client: Any) -> Iterator[Callable[[], Row]]:
             out[sweep] = out.get(sweep, 0) + len(pickle.dumps(given))
         return submit(client, key, function, *arguments, **more)
 
-    def weighed(client: Any, futures: Any) -> Any:
-        found = fetched(client, futures)
+    def weighed(*arguments: Any) -> Any:
+        found = fetched(*arguments)
         back.append(len(pickle.dumps(found)))
         return found
 

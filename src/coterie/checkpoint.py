@@ -100,9 +100,16 @@ def check(path: str | os.PathLike[str] | None, out: str | os.PathLike[str] | Non
             raise InvalidInput(
                 f"The checkpoint {path} is the output, or inside of it. Use another path."
             )
+        if out is not None and _will_be_made(real.parent, _disk.Claim(out).real):
+            return
         with claimed(path):
             if path.exists():
                 _whole(path)
+
+
+def _will_be_made(folder: Path, out: Path) -> bool:
+    """Whether a folder that is not there yet is made for the output."""
+    return folder in out.parents and not os.path.lexists(folder)
 
 
 def write(place: _disk.Claim, mark: str, run: Saved) -> None:

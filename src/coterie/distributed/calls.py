@@ -118,10 +118,11 @@ def _once(
 ) -> Any:
     try:
         with guarded(client):
-            if finished(client, futures, should_stop, on_done):
-                return fetched(client, futures)
-            client.cancel(futures)
-            return None
+            all_done = finished(client, futures, should_stop, on_done)
+            found = fetched(client, futures, should_stop) if all_done else None
+            if found is None:
+                client.cancel(futures)
+            return found
     except CancelledError as error:
         raise ConnectionLost(UNKNOWN) from error
 
@@ -170,11 +171,12 @@ def finished(
     traceback keeps these results on the workers until the garbage collector comes by.
     """
     arrived: SimpleQueue[Any] = SimpleQueue()
+    lost: list[Any] = []  # again on their way: Dask calls them done
     watch = _Watch(client, asked)
     for future in asked:
         future.add_done_callback(arrived.put)
     for n_done in range(1, len(asked) + 1):
-        while (future := _next(arrived)) is None:
+        while (future := _next(arrived, lost)) is None:
             if should_stop is not None and should_stop():
                 return False
             watch.look()
@@ -186,15 +188,27 @@ def finished(
     return True
 
 
-def _next(arrived: SimpleQueue[Any]) -> Any:
-    try:
-        return arrived.get(timeout=POLL)
-    except Empty:
-        return None
+def _next(arrived: SimpleQueue[Any], lost: list[Any]) -> Any:
+    """What has arrived, if something did; None after a while."""
+    for future in lost:
+        if future.status != "lost":
+            lost.remove(future)
+            return future
+    with suppress(Empty):
+        future = arrived.get(timeout=POLL)
+        if future.status != "lost":
+            return future
+        lost.append(future)
+    return None
 
 
-def fetched(client: Any, futures: list[Any]) -> list[Any]:
-    """As `client.gather`, which waits for ever if results are lost on the way and nobody is there."""
+def fetched(
+    client: Any, futures: list[Any], should_stop: Callable[[], bool] | None = None
+) -> list[Any] | None:
+    """The results; None if the user wants to stop while some that were lost are made again.
+
+    As `client.gather`, which waits for ever if nobody is there to make them.
+    """
     from asyncio import run_coroutine_threadsafe
 
     gathering = client.gather(futures, asynchronous=True)
@@ -202,6 +216,8 @@ def fetched(client: Any, futures: list[Any]) -> list[Any]:
     watch = _Watch(client, futures)
     try:
         while not wait([coming], POLL).done:
+            if should_stop is not None and should_stop():
+                return None
             watch.look()
         found: list[Any] = coming.result()
         return found

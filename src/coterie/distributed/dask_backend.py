@@ -180,10 +180,12 @@ class Workers:
         )
         asked = [*moves, total]
         with dropped_on_error(self.client, [*done, *asked]):
-            if not finished(self.client, asked, should_stop):
+            all_done = finished(self.client, asked, should_stop)
+            parcels = fetched(self.client, asked, should_stop) if all_done else None
+            if parcels is None:
                 self.client.cancel([*done, *asked])
                 return None
-            *found, delta = (parcel.content for parcel in fetched(self.client, asked))
+        *found, delta = (parcel.content for parcel in parcels)
         return found, delta
 
     def _submit(

@@ -81,7 +81,8 @@ class OnWorkers:
         """The clustering, whose table is a Dask DataFrame of all rows; nothing is computed yet."""
         parts, documents = self.parts, self.documents
         parts.parts = []  # the workers read the rows again when they are asked for
-        free(parts.client, documents.tasks.name)
+        for tasks in (parts.tasks, documents.tasks):
+            free(parts.client, tasks.name)
         return replace(self.groups, table_of_all=lambda groups: parts.table(documents, groups))
 
 
