@@ -29,6 +29,7 @@ from . import (
     tables,
     threads,
     vectors,
+    worker_memory,
     workers,
 )
 
@@ -40,6 +41,7 @@ _modules = (
     starts,
     shard_costs,
     workers,
+    worker_memory,
     shard_quality,
     quality,
     mixing,

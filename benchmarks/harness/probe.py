@@ -40,12 +40,12 @@ class Watch:
     def __call__(self) -> Iterator[None]:
         gc.collect()
         _return_free_memory()
-        before = _resident_mb("VmRSS") if _reset_high_water() else None
+        before = resident_mb("VmRSS") if _reset_high_water() else None
         start = time.perf_counter()
         yield
         self.seconds = time.perf_counter() - start
         if before is not None:
-            self.peak_mb = max(0.0, _resident_mb("VmHWM") - before)
+            self.peak_mb = max(0.0, resident_mb("VmHWM") - before)
 
 
 class Ran(NamedTuple):
@@ -180,7 +180,7 @@ def _reset_high_water() -> bool:
     return True
 
 
-def _resident_mb(field: str) -> float:
+def resident_mb(field: str) -> float:
     status = Path("/proc/self/status").read_text()
     found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
     return int(found[1]) * 1024 / 1e6 if found else 0.0

@@ -18,7 +18,9 @@ from coterie.errors import ConnectionLost, CoterieError, InvalidInput, Unsupport
 POLL = 0.5  # seconds between two looks at whether the user wants to stop
 PATIENCE = 60.0  # seconds to wait for a worker where there is none
 RETRIES = 6  # of tasks that lost their workers more often than Dask allows
-WORKER = 350e6  # bytes that a worker has with the packages and the compiled kernels of coterie
+WORKER = (
+    450e6  # bytes that a worker takes with the packages and kernels of coterie, beside its data
+)
 LOST_AGAIN = (
     "Workers of the Dask cluster were lost several times in the same task. Look at the logs of the"
     " workers; they may need more memory."
@@ -360,14 +362,18 @@ def check_memory(client: Any, n_bytes: float, n_parts: int, what: str, cure: str
     with guarded(client):
         workers = client.run_on_scheduler(_limits)
     for limit, n_threads in sorted(workers):
-        at_once = min(n_threads, n_parts)
-        needs = WORKER + at_once * n_bytes
-        if 0 < limit < needs:
+        at_once, takes = min(n_threads, n_parts), needs(n_bytes, n_threads, n_parts)
+        if 0 < limit < takes:
             work = f"a {what}" if at_once == 1 else f"{at_once} {what}s at once"
             raise InvalidInput(
                 f"A Dask worker with {counted(n_threads, 'thread')} has {in_units(limit)} of memory, but"
-                f" work on {work} takes about {in_units(needs)}. {cure}"
+                f" work on {work} takes about {in_units(takes)}. {cure}"
             )
+
+
+def needs(n_bytes: float, n_threads: int, n_parts: int) -> float:
+    """Memory of a worker whose threads each do a task that takes so many bytes."""
+    return WORKER + min(n_threads, n_parts) * n_bytes
 
 
 def _limits(dask_scheduler: Any) -> list[tuple[int, int]]:

@@ -43,7 +43,7 @@ from coterie.errors import ConnectionLost
 
 log = logging.getLogger("coterie")
 PAUSE = 1.0  # seconds after a loss: a nanny starts a worker again
-COPIES = 3.0  # memory that a sweep of a shard takes, as a multiple of its size
+COPIES = 2.0  # memory that a sweep of a shard takes, as a multiple of its size
 TRIES = 20  # of a sweep: each loses a worker, or what it held
 
 

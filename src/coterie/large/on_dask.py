@@ -48,7 +48,6 @@ from coterie.text.vectorize import Vectorizer
 
 HEAD = 1000  # rows that language and text column are found in
 ROWS = 500_000  # in a partition of a file, at most
-TEXTS_OF_FRAME, TEXTS_OF_FILE = 5.0, 2.5  # times that memory holds the texts of a partition
 CURE = "Give the workers more memory or fewer threads, or cluster smaller partitions."
 
 
@@ -215,8 +214,8 @@ class Partitions:
 
     def _check_memory(self, per_vector: int) -> None:
         """Refuse workers that are too small for a partition, before it is swept."""
-        copies = TEXTS_OF_FRAME if self.delayed else TEXTS_OF_FILE
-        largest = max(about.n_bytes(copies, per_vector) for about in self.about)
+        is_frame = bool(self.delayed)
+        largest = max(about.n_bytes(is_frame, per_vector) for about in self.about)
         check_memory(self.client, largest, len(self.about), "partition", CURE)
 
     def sample(self, n_rows: int, key: int) -> tuple[readers.Rows, list[Sampled]]:

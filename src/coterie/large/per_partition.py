@@ -49,10 +49,15 @@ class About(NamedTuple):
     n_characters: int
     digest: bytes  # of the texts, which may be computed once more
 
-    def n_bytes(self, copies: float, per_vector: int = 0) -> float:
-        """Memory that work on the partition takes, as measured: texts, word counts and vectors."""
+    def n_bytes(self, is_frame: bool, per_vector: int = 0) -> float:
+        """Memory that work on the partition takes: texts, word counts and vectors.
+
+        The factors are fitted to what `benchmarks/engine/worker_memory.py` measured. A table of pandas
+        holds every text as an object of its own.
+        """
+        texts = 4.5 * self.n_characters + 230 * self.n_rows if is_frame else 2 * self.n_characters
         counts = 8 * self.n_entries + 24 * self.n_rows  # see `Counts`
-        return copies * self.n_characters + 3.0 * counts + 1.5 * per_vector * self.n_rows
+        return texts + 1.5 * counts + per_vector * self.n_rows
 
 
 def parcel(frame: Any) -> Parcel:
