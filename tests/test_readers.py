@@ -455,6 +455,8 @@ def test_what_another_package_says_ends_with_a_word() -> None:
         ("word " * 90, r"\(RuntimeError: (word )+\.\.\.\)\.$"),
         ("It failed. " + "word " * 90, r"\(RuntimeError: It failed\)\.$"),
         ("It failed.", r"\(RuntimeError: It failed\)\.$"),
+        ("x" * 300, r"\(RuntimeError: x{186}\.\.\.\)\.$"),
+        ("no " * 20 + "x" * 300, r"\(RuntimeError: (no ){20}x{126}\.\.\.\)\.$"),
     ):
         with pytest.raises(InvalidInput, match=says):
             fail(message)
