@@ -21,20 +21,23 @@ pytest.importorskip("pyarrow", reason="Dask DataFrames need pyarrow")
 
 
 def test_what_must_not_be_replaced(dask_client: Any, tmp_path: Path) -> None:
+    """It is refused before any stage begins, which may take hours."""
     import dask.dataframe as dd
     import pandas as pd
 
     given = dd.from_pandas(pd.DataFrame({"text": TEXTS[:50]}), npartitions=2)
+    stages: list[str] = []
     (tmp_path / "out").mkdir()
     for name in ("part-0.parquet", "mine.txt"):  # Dask names its files as we do
         mine = tmp_path / "out" / name
         mine.write_text("x")
         with pytest.raises(ModelFileError, match=f"not empty .{name}.; choose a new one"):
-            coterie.cluster_large(given, tmp_path / "out")
+            coterie.cluster_large(given, tmp_path / "out", on_stage=stages.append)
         assert mine.read_text() == "x"
         mine.unlink()
     with pytest.raises(InvalidInput, match="no column 'nothing'"):
-        coterie.cluster_large(given, tmp_path / "new", text="nothing")
+        coterie.cluster_large(given, tmp_path / "new", text="nothing", on_stage=stages.append)
+    assert stages == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
