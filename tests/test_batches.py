@@ -6,6 +6,7 @@ import codecs
 import gc
 import gzip
 import json
+import re
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -126,6 +127,51 @@ def test_what_the_first_rows_decide_holds_for_all(tmp_path: Path, piece: int) ->
     assert read.dialect.encoding == "utf-8"  # a part might not be encodable
 
 
+LATER = {
+    "plain first": (
+        b"plain words\n",
+        "un café".encode("cp1252"),
+        "0xE9",
+        "while all rows before are",
+    ),
+    "another alphabet": (
+        b"plain words\n",
+        "Сегодня хорошая погода и мы пойдём гулять в парк у реки".encode("cp1251"),
+        "0x",
+        "as in encoding='cp1251'",
+    ),
+    "damaged": ("un café\n".encode(), b"un caf\xe9", "0xE9", "the encoding of its first rows"),
+    "plain, then damaged": (
+        b"plain words\n",
+        "un café ".encode() * 20 + b"\xe9",
+        "0xE9",
+        "the encoding of its first rows",
+    ),
+    "cp1252": ("un café\n".encode("cp1252"), b"\x81", "0x81", "as in encoding='latin-1'"),
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "txt"])
+@pytest.mark.parametrize("name", LATER)
+def test_later_rows_in_another_encoding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    """Nobody asked for the encoding, so it cannot be left out; naming the one that is said helps."""
+    monkeypatch.setattr(_pieces, "PIECE", 500)
+    first, last, byte, says = LATER[name]
+    path = tmp_path / f"x.{kind}"
+    path.write_bytes(b"text\n" + first * 90 + last * 3 + b"\n")
+    with pytest.raises(
+        InvalidInput, match=rf"x\.{kind} after row \d+ holds the byte {byte}"
+    ) as refused:
+        list(Batches(path, text="text").read())
+    assert says in str(refused.value)
+    assert "eave out" not in str(refused.value)
+    assert refused.value.parameter == "encoding"  # an option on the command line
+    (named,) = re.findall("encoding='(.*?)'", str(refused.value))
+    assert len(list(Batches(path, text="text", encoding=named).read())) > 1
+
+
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "txt", "csv.gz"])
 @pytest.mark.parametrize(
     ("encoding", "asked"),
@@ -177,6 +223,8 @@ def test_a_wide_encoding_that_is_damaged(tmp_path: Path, piece: int) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(("text\n" + "some words\n" * 90).encode("utf-16") + b"\x00\xd8" + b"\n\0" * 9)
     with pytest.raises(InvalidInput, match=r"x\.csv is not valid utf-16\. Leave out encoding"):
+        list(Batches(path, text="text", encoding="utf-16").read())
+    with pytest.raises(InvalidInput, match=r"x\.csv is damaged: .* not valid utf-16\. Copy or"):
         list(Batches(path, text="text").read())
 
 

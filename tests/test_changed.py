@@ -151,12 +151,12 @@ def test_a_partition_that_was_lost_and_read_again(tmp_path: Path) -> None:
     columns = parcel(("text", None))
     assert per_partition.sampled(before, rows, digest, columns).content.rows is rows
     path, none = str(tmp_path / "x.parquet"), parcel(None)
-    asked = parcel((None, "text", None))
+    asked, form = parcel((None, "text", None)), per_partition.Form(False, {})
     for repeated in (
         lambda: per_partition.encoded(per_partition.split(now, "text", told), now, digest, how),
         lambda: per_partition.encoded(split, now, digest, parcel((words, "text", Vectors()))),
         lambda: per_partition.sampled(now, rows, digest, columns),
-        lambda: per_partition.written(now, none, none, none, digest, path, asked, False),
+        lambda: per_partition.written(now, none, none, none, digest, path, asked, form),
         lambda: per_partition.with_columns(now.content, none, none, none, digest, asked),
     ):
         with pytest.raises(InvalidInput, match="A partition has changed since it was clustered"):

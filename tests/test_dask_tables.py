@@ -21,20 +21,23 @@ pytest.importorskip("pyarrow", reason="Dask DataFrames need pyarrow")
 
 
 def test_what_must_not_be_replaced(dask_client: Any, tmp_path: Path) -> None:
+    """It is refused before any stage begins, which may take hours."""
     import dask.dataframe as dd
     import pandas as pd
 
     given = dd.from_pandas(pd.DataFrame({"text": TEXTS[:50]}), npartitions=2)
+    stages: list[str] = []
     (tmp_path / "out").mkdir()
     for name in ("part-0.parquet", "mine.txt"):  # Dask names its files as we do
         mine = tmp_path / "out" / name
         mine.write_text("x")
         with pytest.raises(ModelFileError, match=f"not empty .{name}.; choose a new one"):
-            coterie.cluster_large(given, tmp_path / "out")
+            coterie.cluster_large(given, tmp_path / "out", on_stage=stages.append)
         assert mine.read_text() == "x"
         mine.unlink()
     with pytest.raises(InvalidInput, match="no column 'nothing'"):
-        coterie.cluster_large(given, tmp_path / "new", text="nothing")
+        coterie.cluster_large(given, tmp_path / "new", text="nothing", on_stage=stages.append)
+    assert stages == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
@@ -145,6 +148,36 @@ def test_files_of_partitions_without_values_fit_the_others(
     found = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert found["text"].to_list() == [None] * 5 + TEXTS[:400]
     assert found["note"].to_list() == notes[:5] + notes + [None] * 200
+
+
+def test_files_of_partitions_of_several_types_fit_together(
+    dask_client: Any, tmp_path: Path
+) -> None:
+    """pandas has whole numbers as Float64 where one is missing; the index may differ as columns do."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    n, nan, large = 200, float("nan"), 2**53 + 1
+    days = pd.date_range("2024-01-01", periods=n)
+    first = {"n": range(n), "share": range(n), "large": [large] * n, "void": [nan] * n, "day": days}
+    second = {"n": [*range(n - 1), nan], "share": [0.5] * n, "large": [0.5] * n, "void": [None] * n}
+    second["day"] = days.astype("datetime64[ns]")
+    parts = [
+        pd.DataFrame({"text": TEXTS[:n], **first}, index=pd.Index(range(n), name="id")),
+        pd.DataFrame(
+            {"text": TEXTS[n : 2 * n], **second},
+            index=pd.Index([f"{i}" for i in range(n)], name="id"),
+        ),
+    ]
+    given = dd.from_map(lambda i: parts[i], range(2), meta=parts[0][:0], enforce_metadata=False)
+    coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
+    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    types = [pl.String, pl.String, pl.Int64, pl.Float64, pl.String, pl.Float64, pl.Datetime("us")]
+    assert found.dtypes[: len(types)] == types
+    assert found["n"].to_list() == [*range(n), *range(n - 1), None]
+    assert found["large"].to_list() == [str(large)] * n + ["0.5"] * n
+    assert found["void"].null_count() == 2 * n
+    assert found["id"].to_list() == [f"{i}" for i in range(n)] * 2
 
 
 @pytest.mark.parametrize("kept", [False, True])

@@ -71,5 +71,7 @@ def test_a_damaged_mark_is_refused(encoding):
     from coterie.errors import InvalidInput
 
     raw = "some text".encode(encoding) + b"\xd8"
-    with pytest.raises(InvalidInput, match="damaged"):
+    with pytest.raises(InvalidInput, match=r"damaged: .* again, or name another encoding"):
         decode(raw, None, "x.csv")
+    with pytest.raises(InvalidInput, match="Leave out encoding"):
+        decode(raw, encoding, "x.csv")

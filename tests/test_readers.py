@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 from coterie.errors import InvalidInput
 from coterie.text import readers, writing
 from coterie.text._files import errors_as_sentences
+from coterie.text._kinds import kind_in_words
 from coterie.text.readers import Rows, read
 
 TEXTS = ["the first text", "a second, with a comma", 'a third "quoted"\nand cut', "größer 中文 😀"]
@@ -446,6 +448,25 @@ def test_types_of_columns_are_said_in_words(values: Any, says: str) -> None:
     assert "The column 'n' holds lists of whole numbers" in refused(lists, text="n")
 
 
+@pytest.mark.parametrize(
+    ("kinds", "says"),
+    [
+        ([int, np.int8, np.int64, np.uint16, pl.Int128, pl.UInt8], "whole numbers"),
+        ([float, np.float32, np.float64, np.longdouble, pl.Float32, Decimal], "numbers"),
+        ([np.str_, str, pl.String], "texts"),
+        ([np.bool_, bool, pl.Boolean], "true and false"),
+        ([np.datetime64, pd.Timestamp], "dates and times"),
+        ([np.timedelta64, pd.Timedelta], "durations"),
+        ([np.bytes_, bytes], "bytes"),
+        ([pd.Interval], "values of type Interval"),
+        ([pd.api.typing.NaTType], "values of type NaTType"),
+    ],
+)
+def test_types_of_values_are_said_in_words(kinds: list[Any], says: str) -> None:
+    """Also those of NumPy, and those of other packages whose name begins as that of a number does."""
+    assert [kind_in_words(kind) for kind in kinds] == [says] * len(kinds)
+
+
 def test_what_another_package_says_ends_with_a_word() -> None:
     def fail(message: str) -> None:
         with errors_as_sentences("x.csv"):
@@ -455,6 +476,8 @@ def test_what_another_package_says_ends_with_a_word() -> None:
         ("word " * 90, r"\(RuntimeError: (word )+\.\.\.\)\.$"),
         ("It failed. " + "word " * 90, r"\(RuntimeError: It failed\)\.$"),
         ("It failed.", r"\(RuntimeError: It failed\)\.$"),
+        ("x" * 300, r"\(RuntimeError: x{186}\.\.\.\)\.$"),
+        ("no " * 20 + "x" * 300, r"\(RuntimeError: (no ){20}x{126}\.\.\.\)\.$"),
     ):
         with pytest.raises(InvalidInput, match=says):
             fail(message)

@@ -99,14 +99,19 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 def beginning(said: str, most: int = 200) -> str:
     """The beginning of what another package says, on one line: whole sentences, or whole words.
 
+    If a long word would take half of it away, that word is cut.
+
     >>> beginning("No such column. Hint: there are other columns.", 30), beginning("no such column", 9)
     ('No such column', 'no such ...')
     """
     said = " ".join(said.split())
-    if len(said) > most:
-        sentences, end, _ = said[: most + 1].rpartition(". ")
-        return sentences if end else said[: most + 1].rpartition(" ")[0] + " ..."
-    return said.rstrip(".")
+    if len(said) <= most:
+        return said.rstrip(".")
+    sentences, end, _ = said[: most + 1].rpartition(". ")
+    if end:
+        return sentences
+    words = said[: most + 1].rpartition(" ")[0]
+    return words + " ..." if 2 * len(words) >= most else said[:most] + "..."
 
 
 def to_json(said: str) -> str | list[Any]:

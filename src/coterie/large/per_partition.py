@@ -18,6 +18,7 @@ from coterie.errors import InvalidInput
 from coterie.large.sample import Drawn, draw
 from coterie.text import frequencies, readers, writing
 from coterie.text._again import digest_of
+from coterie.text._common_type import Types, as_type, types_of
 from coterie.text.batches import Piece, read_piece
 from coterie.text.frequencies import Frequencies
 
@@ -33,11 +34,13 @@ class Form(NamedTuple):
     """What the files of all partitions have in common."""
 
     has_index: bool
-    types: dict[str, Any]  # of polars, by the names of the columns that have values
+    types: dict[str, Types]  # of the columns, and of those that the index becomes
 
     def joined(self, other: Form) -> Form:
         """That of two neighbours."""
-        return Form(self.has_index or other.has_index, {**other.types, **self.types})
+        types = {**self.types, **other.types}
+        both = {name: own.joined(types[name]) for name, own in self.types.items()}
+        return Form(self.has_index or other.has_index, {**types, **both})
 
 
 class About(NamedTuple):
@@ -163,13 +166,8 @@ def form(part: Parcel) -> Parcel:
     counts_rows = type(index).__name__ == "RangeIndex" and index.step == 1
     named = index is not None and any(name is not None for name in index.names)
     has_index = named or not (index is None or counts_rows)
-    table = writing.polars_table(frame)
-    return Parcel(Form(has_index, {c.name: c.dtype for c in table if not _is_void(c)}))
-
-
-def _is_void(column: Any) -> bool:
-    """Whether a column has no value, so that its type says nothing."""
-    return bool(column.is_null().all() or (column.dtype.is_float() and column.is_nan().all()))
+    table = writing.polars_table(frame if index is None else _index_as_columns(frame))
+    return Parcel(Form(has_index, {column.name: types_of(column) for column in table}))
 
 
 def written(
@@ -198,10 +196,10 @@ def written(
 
 
 def _in_form(frame: Any, form: Form) -> Any:
-    """A table for a file beside those of other partitions; columns without values have their types."""
+    """A table for a file beside those of other partitions, whose columns have the same types."""
     table = writing.polars_table(_index_as_columns(frame) if form.has_index else frame)
-    void = [c for c in table if c.dtype != form.types.get(c.name, c.dtype) and _is_void(c)]
-    return table.with_columns(c.clear(len(c)).cast(form.types[c.name]) for c in void)
+    found = [(column, form.types.get(column.name)) for column in table]
+    return table.with_columns(as_type(column, types.chosen) for column, types in found if types)
 
 
 def _index_as_columns(frame: Any) -> Any:

@@ -37,15 +37,11 @@ ADVICE = "If characters look wrong, use " + example("encoding") + "."
 def decode(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, str | None]:
     """Return (content as UTF-8 bytes, a note for the user or None)."""
     if encoding is not None:
-        return _named(raw, encoding, f"{name} is not valid {encoding}"), None
+        return _named(raw, encoding, name, is_asked=True), None
     for mark, found in _MARKS:
         if raw.startswith(mark):
             if found != "utf-8-sig":
-                return _named(
-                    raw,
-                    found,
-                    f"{name} is damaged: it has the byte order mark of {found}, but is not valid {found}",
-                ), None
+                return _named(raw, found, name, is_asked=False), None
             raw = raw[len(mark) :]
             break
     sixteen = _utf_16(raw)
@@ -76,12 +72,45 @@ def name_of(raw: bytes, encoding: str | None) -> tuple[str, bytes]:
     return _found(raw), b""
 
 
+class Detected(NamedTuple):
+    """The encoding that the first piece of a file was read in."""
+
+    encoding: str
+    is_plain: bool  # whether all pieces so far are ASCII, as which most encodings begin
+
+
+def detected(piece: bytes, before: Detected | None) -> Detected:
+    """That of the first piece; later ones only show whether they are ASCII, too."""
+    encoding, was_plain = before or (name_of(piece, None)[0], True)
+    return Detected(encoding, was_plain and piece.isascii())
+
+
+def decode_more(piece: bytes, found: Detected, name: str) -> bytes:
+    """A later piece of a file as UTF-8 bytes."""
+    try:
+        return piece.decode(found.encoding).encode("utf-8", "replace")
+    except UnicodeDecodeError as error:
+        byte = f"{name} holds the byte 0x{piece[error.start]:02X}, which is not valid"
+    guess = name_of(piece, None)[0]
+    if found.is_plain and guess != found.encoding:
+        raise InvalidInput(
+            f"{byte} {found.encoding}, while all rows before are plain ASCII. Name the encoding of the"
+            " file, as in " + example("encoding", guess) + "."
+        )
+    guess = "latin-1" if found.encoding == "cp1252" else "cp1252"
+    raise InvalidInput(
+        f"{byte} {found.encoding}, the encoding of its first rows. Copy or download the file again, or"
+        " name another encoding, as in " + example("encoding", guess) + "."
+    )
+
+
 class Wide(NamedTuple):
     """An encoding whose line ends are not the byte 0x0A alone, such as UTF-16."""
 
     encoding: str
     note: str | None
     errors: str  # as decoders call what to do with bytes that are not valid
+    is_asked: bool = False  # by the user
 
 
 def wide(head: bytes, encoding: str | None, name: str) -> Wide | None:
@@ -95,7 +124,7 @@ def wide(head: bytes, encoding: str | None, name: str) -> Wide | None:
         is_wide = "\n".encode(known) not in (b"\n", codecs.BOM_UTF8 + b"\n")
     except LookupError:
         return None  # `decode` says that there is no such encoding
-    return Wide(known, None, "strict") if is_wide else None
+    return Wide(known, None, "strict", encoding is not None) if is_wide else None
 
 
 def _without_mark(name: str, sixteen: str) -> str:
@@ -117,7 +146,7 @@ def _is_utf_8(raw: bytes) -> bool:
     return True
 
 
-def _named(raw: bytes, encoding: str, problem: str) -> bytes:
+def _named(raw: bytes, encoding: str, name: str, is_asked: bool) -> bytes:
     try:
         return raw.decode(encoding).encode("utf-8", "replace")
     except LookupError:
@@ -128,13 +157,19 @@ def _named(raw: bytes, encoding: str, problem: str) -> bytes:
         ) from None
     except (ValueError, TypeError) as error:
         where = f" (first at byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
-        raise not_valid(problem + where) from None
+        raise not_valid(name, encoding, is_asked, where) from None
 
 
-def not_valid(problem: str) -> InvalidInput:
-    """The error for bytes that are not valid in the encoding that was given or found."""
+def not_valid(name: str, encoding: str, is_asked: bool, where: str = "") -> InvalidInput:
+    """The error for bytes that are not valid in the encoding that was asked for, or that the mark says."""
+    if is_asked:
+        problem = f"{name} is not valid {encoding}{where}. Leave out "
+        return InvalidInput(problem + parameter("encoding") + " to detect it, or use another one.")
     return InvalidInput(
-        f"{problem}. Leave out " + parameter("encoding") + " to detect it, or use another one."
+        f"{name} is damaged: it has the byte order mark of {encoding}, but is not valid"
+        f" {encoding}{where}. Copy or download it again, or name another encoding, as in "
+        + example("encoding", "cp1252")
+        + "."
     )
 
 

@@ -1,27 +1,28 @@
 """What a column holds, in words: "whole numbers" instead of Int64.
 
-In: a type of polars or narwhals, or the type of a Python value. Out: words that fit after "holds".
+In: a type of polars or narwhals, or the type of a Python or NumPy value. Out: words that fit after "holds".
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+_WHOLE = re.compile(r"u?int\d*", re.IGNORECASE)
+_NUMBER = re.compile(r"float\d*|(long)?double|decimal", re.IGNORECASE)
 _WORDS = {
-    **dict.fromkeys(("String", "Utf8", "str"), "texts"),
-    **dict.fromkeys(("Float32", "Float64", "Decimal", "float"), "numbers"),
-    **dict.fromkeys(("Boolean", "bool"), "true and false"),
-    **dict.fromkeys(("Datetime", "datetime", "Timestamp"), "dates and times"),
+    **dict.fromkeys(("String", "Utf8", "str", "str_"), "texts"),
+    **dict.fromkeys(("Boolean", "bool", "bool_"), "true and false"),
+    **dict.fromkeys(("Datetime", "datetime", "Timestamp", "datetime64"), "dates and times"),
     **dict.fromkeys(("Date", "date"), "dates"),
     **dict.fromkeys(("Time", "time"), "times of day"),
-    **dict.fromkeys(("Duration", "timedelta", "Timedelta"), "durations"),
+    **dict.fromkeys(("Duration", "timedelta", "Timedelta", "timedelta64"), "durations"),
     **dict.fromkeys(("Categorical", "Enum"), "categories"),
     **dict.fromkeys(("Struct", "dict"), "objects with fields"),
-    **dict.fromkeys(("Binary", "bytes"), "bytes"),
+    **dict.fromkeys(("Binary", "bytes", "bytes_"), "bytes"),
     **dict.fromkeys(("list", "tuple", "set"), "lists"),
     "Null": "missing values",
     "Object": "Python objects",
-    "int": "whole numbers",
 }
 
 
@@ -35,6 +36,8 @@ def kind_in_words(kind: Any) -> str:
     name = getattr(kind, "__name__", type(kind).__name__)
     if name in ("List", "Array") and getattr(kind, "inner", None) is not None:
         return f"lists of {kind_in_words(kind.inner)}"
-    if name.startswith(("Int", "UInt")):
+    if _WHOLE.fullmatch(name):
         return "whole numbers"
+    if _NUMBER.fullmatch(name):
+        return "numbers"
     return _WORDS.get(name, f"values of type {name}")

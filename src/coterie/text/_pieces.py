@@ -68,13 +68,13 @@ class _Recoded:
 
     def __init__(self, encoding: Wide, name: str) -> None:
         self._decoder = codecs.getincrementaldecoder(encoding.encoding)(encoding.errors)
-        self._problem = f"{name} is not valid {encoding.encoding}"
+        self._not_valid = not_valid(name, encoding.encoding, encoding.is_asked)
 
     def __call__(self, raw: bytes) -> bytes:
         try:
             return self._decoder.decode(raw, final=not raw).encode("utf-8", "replace")
         except ValueError:
-            raise not_valid(self._problem) from None
+            raise self._not_valid from None
 
 
 def wide_encoding(path: Path, asked: str | None) -> Wide | None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from coterie.errors import InvalidInput
 from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, readers
 from coterie.text._columns import are_there, chosen, column_names, need
-from coterie.text._encodings import decode, name_of
+from coterie.text._encodings import Detected, decode, decode_more, detected
 from coterie.text._files import errors_as_sentences
 from coterie.text._guessing import Seen
 from coterie.text._which_files import check_alike, files_of, kind_of_all
@@ -163,17 +163,17 @@ class Batches:
         if self.kind == "parquet":
             yield from self._parquet(path, slim, at)
             return
-        n_rows = 0
+        n_rows, found = 0, None
         wide = _pieces.wide_encoding(path, self.asked_encoding)
-        encoding = "utf-8" if wide else self.asked_encoding
+        asked = "utf-8" if wide else self.asked_encoding
         for piece in _pieces.lines(path, self.kind in ("csv", "tsv"), wide, at):
             name = f"{path.name} after row {n_rows:,}" if n_rows else path.name
-            data, note = decode(piece, encoding, name)
-            encoding = encoding or name_of(piece, None)[0]
+            data, note = _decoded(piece, asked, found, name)
+            found = detected(piece, found) if asked is None else Detected(asked, False)
             if self.columns is None and self.encoding is None:
                 note = wide.note if wide else note
                 self.notes += [note] if note else []
-                self.encoding = wide.encoding if wide else encoding
+                self.encoding = wide.encoding if wide else found.encoding
             frame, source = self._parsed(piece, data, name, is_first=n_rows == 0)
             n_rows += frame.height
             yield frame, source
@@ -267,6 +267,15 @@ class Batches:
         frame = _with_columns(frame, self.needed)
         odd = [name for name in self.needed if frame[name].dtype.is_numeric()]
         return frame.with_columns(pl.col(name).cast(pl.String) for name in odd)
+
+
+def _decoded(
+    piece: bytes, asked: str | None, found: Detected | None, name: str
+) -> tuple[bytes, str | None]:
+    """A piece as `decode` reads it; the first one of a file decides about all of it."""
+    if asked is not None or found is None:
+        return decode(piece, asked, name)
+    return decode_more(piece, found, name), None
 
 
 def _with_columns(frame: Any, names: Iterable[str]) -> Any:
