@@ -45,7 +45,6 @@ def test_a_file_that_is_read_in_parts_is_measured_in_bytes(
     [
         ("words", "partitions", "3 of 12 partitions"),
         ("encoding", "partitions", "3 of 12 partitions"),
-        ("sample", "partitions", "3 of 12 sweeps"),
         ("settling", "texts", "25%"),
         ("levels", "texts", "25%"),
     ],
@@ -58,6 +57,20 @@ def test_each_stage_has_its_unit(
     clock[0] = 20.0
     stages.part(stage, 3, 12, unit=unit)
     assert capsys.readouterr().err == f"{stage}: {says} · about 1:00 min left\n"
+
+
+def test_the_first_sweep_over_a_sample_is_not_counted(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may take half a minute to compile the kernels, and the others a second each."""
+    stages = Stages()
+    stages.enter("sample")
+    for clock[0], done in ((30.0, 1), (31.0, 2), (41.0, 12)):
+        stages.part("sample", done, 40, unit="partitions")
+    assert capsys.readouterr().err.splitlines() == [
+        "sample: 1 of 40 sweeps",
+        "sample: 12 of 40 sweeps · about 28.0 s left",
+    ]
 
 
 def test_nothing_is_said_if_it_must_be_quiet(

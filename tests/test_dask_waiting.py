@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -211,6 +212,23 @@ def test_no_task_is_left_where_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> 
         with pytest.raises(KeyboardInterrupt):
             calls.gathered(client, tasks(client, calls.Parcel, 8), interrupted)
         wait_until(lambda: not pending(client))
+
+
+def test_a_failed_call_leaves_nothing_on_the_workers(dask_client: Any) -> None:
+    """A client keeps the error of a task, whose traceback would keep all others of the call."""
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="no column 'text'"):
+            coterie.cluster_large(one_without_texts(), text="text")
+    wait_until(lambda: gc.collect() >= 0 and not dask_client.run_on_scheduler(_states))
+
+
+def one_without_texts() -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+    from dask import delayed
+
+    made = [pd.DataFrame({name: TEXTS[:200]}) for name in ("text", "other", "text")]
+    return dd.from_delayed(list(map(delayed, made)), meta=made[0][:0], verify_meta=False)
 
 
 def _held_up(*_: Any) -> Any:

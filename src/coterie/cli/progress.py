@@ -29,6 +29,7 @@ class Stages:
         self._current: str | None = None
         self._began = 0.0
         self._detail = ""
+        self._first: tuple[float, int] | None = None  # when the first unit was done, and how many
         self._last_line = 0.0
         self._write = not quiet
         self._bar: Any = None
@@ -46,6 +47,7 @@ class Stages:
         self._leave()
         release_memory()  # what the last stage needed and has left
         self._current, self._began, self._detail = name, time.perf_counter(), ""
+        self._first = None
         self._last_line = self._began
         if self._bar is not None:
             self._task = self._bar.add_task(name, total=None, detail="", bar=False)
@@ -79,20 +81,26 @@ class Stages:
 
     def part(self, stage: str, done: int, total: int, unit: str = "texts") -> None:
         """Show how much of the current stage is done, counted in `unit` if it has no unit of its own."""
-        took = time.perf_counter() - self._began
-        if stage != self._current or took < _SHORT or not done:
+        now = time.perf_counter()
+        if stage != self._current or not done:
             return
-        left = took / done * (total - done)
+        if self._first is None:  # the first sweep may include compilation
+            self._first = (now, done) if stage in _UNITS else (self._began, 0)
+        if now - self._began < _SHORT:
+            return
         much = f"{done:,} of {total:,} {_UNITS.get(stage, unit)}"
         if stage in _SHARES:
             much = f"{done / total:.0%}"
         elif stage == "words" and unit == "texts":  # of a file that is read in parts
             much = f"{in_units(done)} of {in_units(total)}"
-        now = f"{much} · about {duration(left)} left"
+        since, known = self._first
+        if done > known:
+            left = (now - since) / (done - known) * (total - done)
+            much += f" · about {duration(left)} left"
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, detail=now, bar=True)
+            self._bar.update(self._task, completed=done, total=total, detail=much, bar=True)
         else:
-            self._line(now)
+            self._line(much)
 
     def close(self) -> None:
         """End the last stage and remove the progress bar."""

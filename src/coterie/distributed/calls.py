@@ -229,12 +229,16 @@ def fetched(
 
 @contextmanager
 def dropped_on_error(client: Any, futures: list[Any]) -> Iterator[None]:
-    """Take tasks back that nobody waits for any more; the callbacks of `finished` would keep them."""
+    """Take tasks back that nobody waits for any more.
+
+    The callbacks of `finished` would keep those that are not done, and the traceback of an error, which
+    the client keeps with the future that failed, all others.
+    """
     try:
         yield
     except BaseException:
         with suppress(Exception):
-            client.cancel([future for future in futures if not future.done()])
+            client.cancel(futures)
         raise
 
 
@@ -324,7 +328,10 @@ def _nobody(paused: int, impossible: str) -> str:
             f"All Dask workers ({paused}) were paused for lack of memory for {PATIENCE:g} seconds. Give"
             f" them more memory, or start more of them, and {again}"
         )
-    return f"The Dask cluster had no worker for {PATIENCE:g} seconds. Start some, and {again}"
+    return (
+        f"The Dask cluster had no worker for {PATIENCE:g} seconds. Start some that have coterie"
+        f" installed, and {again}"
+    )
 
 
 @contextmanager

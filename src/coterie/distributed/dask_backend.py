@@ -33,6 +33,7 @@ from coterie.distributed.calls import (
     unchanged,
 )
 from coterie.distributed.chain import Engine, Labels, tree
+from coterie.distributed.installed import check_installed
 from coterie.distributed.kept import Desk, KeptShard, Since, Whole, swept
 from coterie.distributed.layout import cut, shard_bounds
 from coterie.distributed.local import ShardedBackend
@@ -228,7 +229,9 @@ class DaskBackend(ShardedBackend):
 
     def engine(self, counts: Counts, options: SamplerOptions) -> Engine:
         """What sweeps the shards."""
-        return Workers(current_client(), counts, options)
+        client = current_client()
+        check_installed(client)
+        return Workers(client, counts, options)
 
 
 BACKEND = DaskBackend()

@@ -30,6 +30,7 @@ from coterie.distributed.calls import (
     gathered,
     guarded,
 )
+from coterie.distributed.installed import check_installed
 from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
 from coterie.errors import InvalidInput
 from coterie.large import per_partition
@@ -147,6 +148,7 @@ class Partitions:
     def of_frame(cls, what: Asked) -> Partitions:
         """Those of a Dask DataFrame."""
         client, frame = current_client("A Dask DataFrame", ""), what.data
+        check_installed(client)
         with guarded(client):
             first = computed(client, frame.head(HEAD, npartitions=-1, compute=False))
             head = readers.read(first, text=what.text, id=what.id)
@@ -161,6 +163,7 @@ class Partitions:
     @classmethod
     def of_files(cls, what: Asked, client: Any) -> Partitions:
         """Stretches of parquet files, read by the workers."""
+        check_installed(client)
         batches = Batches(what.data, what.text, what.id)
         pieces = batches.pieces(ROWS)
         head = next(batches.read())
