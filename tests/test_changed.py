@@ -143,7 +143,7 @@ def test_a_partition_that_was_lost_and_read_again(tmp_path: Path) -> None:
     before = parcel(pl.DataFrame({"text": TEXTS[:50]}))
     now = parcel(pl.DataFrame({"text": shuffled(TEXTS[:50])}))
     told = parcel(Tokenizer(language=None, stop_words=None, segmenter="bigrams"))
-    split = per_partition.split(before, "text", told)
+    split = per_partition.split(before, "text", told, 0)
     digest = per_partition.about(split).content.digest
     words = split.content[0].words
     how, rows = parcel((words, "text", None)), np.arange(3)
@@ -153,7 +153,7 @@ def test_a_partition_that_was_lost_and_read_again(tmp_path: Path) -> None:
     path, none = str(tmp_path / "x.parquet"), parcel(None)
     asked, form = parcel((None, "text", None)), per_partition.Form(False, {})
     for repeated in (
-        lambda: per_partition.encoded(per_partition.split(now, "text", told), now, digest, how),
+        lambda: per_partition.encoded(per_partition.split(now, "text", told, 0), now, digest, how),
         lambda: per_partition.encoded(split, now, digest, parcel((words, "text", Vectors()))),
         lambda: per_partition.sampled(now, rows, digest, columns),
         lambda: per_partition.written(now, none, none, none, digest, path, asked, form),

@@ -77,6 +77,10 @@ def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.Monk
         (["x.csv", "--dask", "local"], "--dask reads parquet files"),
         (["big/*.parquet", "--dask", "local", "--by", "n"], "--by does not work"),
         (["big/*.parquet", "--dask", "local", "-o", "taken.parquet"], "not an empty folder"),
+        (
+            ["big/*.parquet", "--dask", "local", "-o", "taken.parquet", "-f"],
+            "not an empty folder, so --force does not replace it",
+        ),
         (["big/*.parquet", "--dask", "local", "-o", "big"], "contains the input file"),
         (["big/*.parquet", "--dask", "local", "-o", "big/a.parquet"], "is the input file"),
     ],

@@ -224,3 +224,28 @@ def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
         coterie.cluster(frame(30), "text", sampler="em")
     with pytest.raises(InvalidInput, match="name it with out="):
         coterie.cluster_large(tmp_path / "x.csv")
+
+
+def test_what_a_lazy_table_needs_is_as_new(dask_client: Any) -> None:
+    """Nobody looks after its tasks: none is tied to a worker, and what they lost is forgotten."""
+
+    def lose(stage: str) -> None:
+        if stage == "settling":
+            dask_client.run_on_scheduler(_suspect_all)
+
+    groups = coterie.cluster_large(frame(300), text="text", on_stage=lose, **FAST)
+    found = dask_client.run_on_scheduler(_tied_or_suspect)
+    assert [each for each in found if each[1:] != (False, 0)] == []
+    assert any(key.startswith("coterie_encode") for key, *_ in found)
+    assert len(groups.table) == 300
+
+
+def _suspect_all(dask_scheduler: Any) -> None:
+    for task in dask_scheduler.tasks.values():
+        task.suspicious = 2
+
+
+def _tied_or_suspect(dask_scheduler: Any) -> list[tuple[str, bool, int]]:
+    tasks = dask_scheduler.tasks.values()
+    ours = [task for task in tasks if str(task.key).startswith("coterie_")]
+    return [(str(t.key), bool(t.worker_restrictions), t.suspicious) for t in ours]

@@ -284,6 +284,21 @@ def test_sweeps_go_on_from_a_checkpoint(file: Path, tmp_path: Path) -> None:
         cluster_large(tmp_path / "other.parquet", tmp_path / "no.parquet", sweeps=4, **how)
 
 
+def test_a_checkpoint_may_lie_beside_an_output_whose_folder_is_new(
+    file: Path, tmp_path: Path
+) -> None:
+    """The folder is made for the output, and no other is."""
+    new = tmp_path / "new"
+    how: dict[str, Any] = {**FAST, "text": "text", "sweeps": 1}
+    with pytest.raises(coterie.errors.CoterieError, match="there is no folder"):
+        cluster_large(file, new / "a.parquet", checkpoint=tmp_path / "other" / "ckpt", **how)
+    assert not new.exists()
+    cluster_large(file, new / "in" / "a.parquet", checkpoint=new / "ckpt", **how)
+    cluster_large(file, tmp_path / "b.parquet", checkpoint=new / "ckpt", **how)
+    assert (new / "ckpt").is_file()
+    assert pl.read_parquet(new / "in" / "a.parquet").equals(pl.read_parquet(tmp_path / "b.parquet"))
+
+
 @pytest.mark.parametrize(
     ("given", "error", "says"),
     [

@@ -488,3 +488,10 @@ def test_a_column_that_parquet_cannot_hold_is_named() -> None:
     rows = readers.read(frame, text="text")
     with pytest.raises(InvalidInput, match=r"the column 'odd' holds Python objects\. Turn it into"):
         writing.table_bytes(rows, {"cluster": [0, 1]}, "parquet")
+
+
+def test_columns_of_several_levels_are_refused() -> None:
+    table = pd.DataFrame({("a", "text"): ["bread oven", "bike ride"], ("b", "n"): [1, 2]})
+    for text in (None, "text"):
+        with pytest.raises(InvalidInput, match=r"several levels, such as \('a', 'text'\)"):
+            readers.read(table, text=text)

@@ -148,9 +148,17 @@ def for_file(target: Path, force: bool, source: str | list[Path] = "") -> Place:
 
 
 def for_parts(target: Path, force: bool, source: str | list[Path] = "") -> Place:
-    """The output folder of a table in several parquet files; only an empty folder is replaced."""
+    """The output folder of a table in several parquet files; only an empty folder is replaced.
+
+    Dask and others give their files the names that we give ours.
+    """
     _check_source(target, source)
-    return Place(target, lambda path: "it is not an empty folder" if _no_parts(path, "") else "")
+    why = "it is not an empty folder"
+    if force:
+        why += (
+            ", so --force does not replace it; it replaces what `-o name` wrote, without .parquet"
+        )
+    return Place(target, lambda path: why if _no_parts(path, "") else "")
 
 
 def for_run(target: Path, force: bool, source: str | list[Path] = "") -> Place:

@@ -131,13 +131,12 @@ def _no_folder(path: Path) -> str:
 class Partitions:
     """The partitions of a Dask DataFrame, as futures."""
 
-    def __init__(self, client: Any, parts: list[Any], head: readers.Rows) -> None:
-        self.client, self.parts, self.head = client, parts, head
+    def __init__(self, tasks: Tasks, parts: list[Any], head: readers.Rows) -> None:
+        self.client, self.tasks, self.parts, self.head = tasks.client, tasks, parts, head
         self.text, self.id = head.column, None
         if head.id_column is not None:  # its name may be a number
             names = column_names(head.frame)
             self.id = next(name for name in names if str(name) == head.id_column)
-        self.tasks = Tasks(client, len(parts))
         self.split: list[Any] = []
         self.about: list[About] = []
         self.n_rows: list[int] = []
@@ -154,8 +153,8 @@ class Partitions:
             head = readers.read(first, text=what.text, id=what.id)
             delayed = frame.to_delayed()
             futures = client.compute(delayed)
-        parts = Tasks(client, len(delayed)).each("hold", per_partition.parcel, futures)
-        made = cls(client, parts, head)
+        tasks = Tasks(client, len(delayed))
+        made = cls(tasks, tasks.each("hold", per_partition.parcel, futures), head)
         made.delayed = delayed
         made.divisions = frame.divisions if len(frame.divisions) == len(delayed) + 1 else None
         return made
@@ -168,9 +167,8 @@ class Partitions:
         pieces = batches.pieces(ROWS)
         head = next(batches.read())
         head.notes = batches.notes
-        return cls(
-            client, Tasks(client, len(pieces)).each("read", per_partition.read, pieces), head
-        )
+        tasks = Tasks(client, len(pieces))
+        return cls(tasks, tasks.each("read", per_partition.read, pieces), head)
 
     @property
     def digests(self) -> list[bytes]:
@@ -182,8 +180,9 @@ class Partitions:
     ) -> tuple[Vectorizer, list[str]]:
         """Split all texts, and count in how many each word stands; returns notes for the user, too."""
         ready, notes = words.ready(self._first_texts())
+        numbers = list(range(len(self.parts)))
         self.split = self.tasks.each(
-            "split", per_partition.split, self.parts, self.text, self.tasks.told(ready)
+            "split", per_partition.split, self.parts, self.text, self.tasks.told(ready), numbers
         )
         about: list[About] = gathered(
             self.client,

@@ -88,9 +88,12 @@ def earlier(one: Parcel, other: Parcel) -> Parcel:
     return one if one.content else other
 
 
-def split(part: Parcel, text: Any, told: Parcel) -> Parcel:
+def split(part: Parcel, text: Any, told: Parcel, number: int) -> Parcel:
     """Returns (the words of the texts, the characters of each, the number of texts that are missing)."""
-    rows = _rows(part.content, text)
+    try:
+        rows = _rows(part.content, text)
+    except InvalidInput as error:
+        raise InvalidInput(f"In partition {number} (the first is 0): {error}") from None
     size = np.fromiter(map(len, rows.texts), np.int64, len(rows))
     return Parcel((frequencies.split(told.content, rows.texts), size, rows.n_missing))
 

@@ -307,6 +307,11 @@ def _n_different(ids: Sequence[Any]) -> int:
 def _once(names: Sequence[Any]) -> None:
     seen = set()
     for name in names:
+        if isinstance(name, tuple):
+            raise InvalidInput(
+                f"The columns of the table have several levels, such as {name!r}. Give each column a plain"
+                " name, as in `table.columns = ['_'.join(map(str, name)) for name in table.columns]`."
+            )
         if name in seen:
             raise InvalidInput(f"The table has two columns named {name!r}. Rename one of them.")
         seen.add(name)
