@@ -11,9 +11,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from coterie._memory import in_units
-from coterie._optional import require
 from coterie._sentence import counted
-from coterie.errors import ConnectionLost, CoterieError, InvalidInput, Unsupported
+from coterie.errors import ConnectionLost, CoterieError, InvalidInput
 
 POLL = 0.5  # seconds between two looks at whether the user wants to stop
 PATIENCE = 60.0  # seconds to wait for a worker where there is none
@@ -385,17 +384,3 @@ def needs(n_bytes: float, n_threads: int, n_parts: int) -> float:
 
 def _limits(dask_scheduler: Any) -> list[tuple[int, int]]:
     return [(w.memory_limit or 0, w.nthreads) for w in dask_scheduler.workers.values()]
-
-
-def current_client(
-    what: str = "backend='dask'", instead: str = ", or use backend='sharded'"
-) -> Any:
-    """The Dask client that the user has opened."""
-    distributed = require("distributed", "dask", what)
-    try:
-        return distributed.default_client()
-    except ValueError:
-        raise Unsupported(
-            f"{what} needs a Dask client. Create one first, as in"
-            f" `client = dask.distributed.Client()`{instead}."
-        ) from None

@@ -22,7 +22,6 @@ from coterie.counts import Counts
 from coterie.distributed.calls import (
     Parcel,
     check_memory,
-    current_client,
     dropped_on_error,
     fetched,
     finished,
@@ -33,7 +32,7 @@ from coterie.distributed.calls import (
     unchanged,
 )
 from coterie.distributed.chain import Engine, Labels, tree
-from coterie.distributed.installed import check_installed
+from coterie.distributed.clients import current_client
 from coterie.distributed.kept import Desk, KeptShard, Since, Whole, swept
 from coterie.distributed.layout import cut, shard_bounds
 from coterie.distributed.local import ShardedBackend
@@ -229,9 +228,7 @@ class DaskBackend(ShardedBackend):
 
     def engine(self, counts: Counts, options: SamplerOptions) -> Engine:
         """What sweeps the shards."""
-        client = current_client()
-        check_installed(client)
-        return Workers(client, counts, options)
+        return Workers(current_client(), counts, options)
 
 
 BACKEND = DaskBackend()

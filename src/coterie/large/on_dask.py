@@ -25,12 +25,11 @@ from coterie.distributed.calls import (
     check_memory,
     check_open,
     computed,
-    current_client,
     free,
     gathered,
     guarded,
 )
-from coterie.distributed.installed import check_installed
+from coterie.distributed.clients import check_installed, current_client
 from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
 from coterie.errors import InvalidInput
 from coterie.large import per_partition
@@ -147,7 +146,6 @@ class Partitions:
     def of_frame(cls, what: Asked) -> Partitions:
         """Those of a Dask DataFrame."""
         client, frame = current_client("A Dask DataFrame", ""), what.data
-        check_installed(client)
         with guarded(client):
             first = computed(client, frame.head(HEAD, npartitions=-1, compute=False))
             head = readers.read(first, text=what.text, id=what.id)

@@ -14,7 +14,7 @@ import pytest
 from test_dask import kills
 
 import coterie
-from coterie.distributed.installed import check_installed
+from coterie.distributed.clients import check_installed
 from coterie.errors import InvalidInput
 
 distributed = pytest.importorskip("distributed", reason="needs coterie[dask]")

@@ -1,4 +1,4 @@
-"""Is coterie installed where its tasks will run? Asked with nothing that would need it there."""
+"""The client of a Dask cluster, whose scheduler and workers have this version of coterie."""
 
 from __future__ import annotations
 
@@ -6,10 +6,28 @@ import builtins
 from typing import Any
 
 import coterie
+from coterie._optional import require
 from coterie.distributed.calls import guarded
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, Unsupported
 
+# what asks for it must not need coterie where it is asked
 VERSION = "__import__('coterie').__version__"
+
+
+def current_client(
+    what: str = "backend='dask'", instead: str = ", or use backend='sharded'"
+) -> Any:
+    """The Dask client that the user has opened, after its cluster was checked."""
+    distributed = require("distributed", "dask", what)
+    try:
+        client = distributed.default_client()
+    except ValueError:
+        raise Unsupported(
+            f"{what} needs a Dask client. Create one first, as in"
+            f" `client = dask.distributed.Client()`{instead}."
+        ) from None
+    check_installed(client)
+    return client
 
 
 def check_installed(client: Any) -> None:
