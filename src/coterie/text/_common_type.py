@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 
 class Types(NamedTuple):
-    """What is known of the type of a column."""
+    """What is known of the type of a column.
+
+    `others` hold all values, too, the best first; None if there are no values.
+    """
 
     own: Any  # None: that of some part is another one
-    others: (
-        tuple[Any, ...] | None
-    )  # that hold all values, too, best first; None: there are no values
+    others: tuple[Any, ...] | None
 
     @property
     def chosen(self) -> Any:
