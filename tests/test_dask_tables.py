@@ -238,6 +238,16 @@ def test_values_of_several_kinds_are_written(dask_client: Any, tmp_path: Path) -
     assert found["more"].to_list() == texts * 80
 
 
+def test_columns_of_one_name_are_refused_at_once(dask_client: Any, tmp_path: Path) -> None:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pd.DataFrame({"text": TEXTS[:20], 0: range(20), "0": TEXTS[:20]})
+    given = dd.from_map(lambda _: table, [0], meta=table[:0])
+    with pytest.raises(InvalidInput, match="The columns 0 and '0' have the same name in a file"):
+        coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
+
+
 def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="sampler of cluster does not work for a Dask"):
         coterie.cluster(frame(30), "text", sampler="em")

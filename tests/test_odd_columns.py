@@ -184,3 +184,11 @@ def test_the_column_of_a_value_without_a_text_is_named() -> None:
             InvalidInput, match="The column 'made' holds values that cannot be turned"
         ):
             written(rows, kind)
+
+
+def test_names_that_are_the_same_in_a_file() -> None:
+    frame = pd.DataFrame({"text": ["some words"], 0: [1], "0": ["keep me"]})
+    with pytest.raises(InvalidInput, match="The columns 0 and '0' have the same name in a file"):
+        read(frame, text="text")
+    with pytest.raises(InvalidInput, match="The columns 0 and '0' have the same name in a file"):
+        polars_table(frame)

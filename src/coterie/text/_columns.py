@@ -74,6 +74,11 @@ def names_as_texts(names: Sequence[Any]) -> list[str]:
     """Names of columns as they are in a file; InvalidInput if two are the same there."""
     seen: dict[str, Any] = {}
     for name in names:
+        if isinstance(name, tuple):
+            raise InvalidInput(
+                f"The columns of the table have several levels, such as {name!r}. Give each column a plain"
+                " name, as in `table.columns = ['_'.join(map(str, name)) for name in table.columns]`."
+            )
         said = _json.whole(str(name))
         if said in seen:
             one, other = repr(seen[said]), repr(name)

@@ -16,7 +16,16 @@ from typing import Any, BinaryIO
 from coterie._sentence import example
 from coterie.errors import InvalidInput
 from coterie.text import _doubts, _files, _json, _parquet, _several
-from coterie.text._columns import chosen, column, column_names, is_missing, joined, need, texts_of
+from coterie.text._columns import (
+    chosen,
+    column,
+    column_names,
+    is_missing,
+    joined,
+    names_as_texts,
+    need,
+    texts_of,
+)
 from coterie.text._csv import Cells
 from coterie.text._dialect import Dialect
 from coterie.text._guessing import guess
@@ -231,9 +240,9 @@ def _as_frame(data: Any) -> tuple[Any, bool]:
         return None, False
     import narwhals as nw
 
-    # pandas and pyarrow allow two columns with the same name
+    # pandas and pyarrow allow two columns with the same name, pandas also 0 and "0"
     if getattr(data, "ndim", 1) == 2 or hasattr(data, "column_names"):
-        _once(column_names(data))
+        names_as_texts(column_names(data))
     wrapped = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(wrapped, nw.Series):
         named = wrapped if wrapped.name not in (None, "") else wrapped.alias("text")
@@ -302,16 +311,3 @@ def _n_different(ids: Sequence[Any]) -> int:
     if isinstance(ids, Column) and not ids.series.null_count():
         return int(ids.series.n_unique())
     return len(set(map(str, ids)))
-
-
-def _once(names: Sequence[Any]) -> None:
-    seen = set()
-    for name in names:
-        if isinstance(name, tuple):
-            raise InvalidInput(
-                f"The columns of the table have several levels, such as {name!r}. Give each column a plain"
-                " name, as in `table.columns = ['_'.join(map(str, name)) for name in table.columns]`."
-            )
-        if name in seen:
-            raise InvalidInput(f"The table has two columns named {name!r}. Rename one of them.")
-        seen.add(name)
