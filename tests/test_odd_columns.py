@@ -7,6 +7,7 @@ import uuid
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_tables import Unspeakable, written
 
+import coterie
 from coterie.errors import InvalidInput
 from coterie.text.readers import read
 from coterie.text.writing import polars_table
@@ -192,3 +194,14 @@ def test_names_that_are_the_same_in_a_file() -> None:
         read(frame, text="text")
     with pytest.raises(InvalidInput, match="The columns 0 and '0' have the same name in a file"):
         polars_table(frame)
+
+
+def test_a_saved_model_keeps_the_texts_of_mixed_columns(tmp_path: Path) -> None:
+    texts = ["oven bread flour", "football goal match"] * 20
+    frame = pd.DataFrame({"text": pd.Series([5, *texts], dtype=object)})
+    frame["made"] = pd.Series([NOON, *texts], dtype=object)
+    frame.columns = pd.Index([HALF, "made"], dtype=object)
+    coterie.cluster(frame, text=HALF, embedder=None).save(tmp_path / "model")
+    kept = coterie.load(tmp_path / "model").rows.frame
+    assert kept["bread \ufffd oven"].to_list() == ["5", *texts]
+    assert kept["made"].to_list() == [str(NOON), *texts]

@@ -16,11 +16,11 @@ from typing import Any, BinaryIO
 from coterie._sentence import example
 from coterie.errors import InvalidInput
 from coterie.text import _doubts, _files, _json, _parquet, _several
+from coterie.text._as_polars import polars_series
 from coterie.text._columns import (
     chosen,
     column,
     column_names,
-    is_missing,
     joined,
     names_as_texts,
     need,
@@ -59,8 +59,8 @@ class Rows:
     def saved_column(self) -> str | list[str] | None:
         """The column with the texts, or several, as plain data for JSON."""
         if isinstance(self.column, tuple):
-            return [str(name) for name in self.column]
-        return None if self.column is None else str(self.column)
+            return [_json.whole(str(name)) for name in self.column]
+        return None if self.column is None else _json.whole(str(self.column))
 
     def with_columns(self, new: Mapping[str, Any]) -> Any:
         """Return the user's table with columns added, as the same type of table.
@@ -104,14 +104,7 @@ class Rows:
         columns = []
         for name in column_names(self.frame):
             try:
-                series = column(self.frame, name)
-                native = series.to_native()
-                if not isinstance(native, pl.Series):
-                    values = [None if is_missing(v) else v for v in series.to_list()]
-                    native = pl.Series(
-                        [_json.whole(v) if isinstance(v, str) else v for v in values]
-                    )
-                native = native.rename(str(name))
+                native = polars_series(column(self.frame, name), _json.whole(str(name)))
                 pl.DataFrame(native).write_parquet(io.BytesIO())
             except Exception:  # tables may hold arbitrary objects
                 continue
