@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,34 @@ def test_columns_may_be_numbers(dask_client: Any, tmp_path: Path) -> None:
     assert len(alone.table) == 300
     coterie.cluster_large(given, tmp_path / "out", text=0, id=1, **FAST)
     assert pl.read_parquet(tmp_path / "out" / "*.parquet").columns == ["0", "1", "2", *ADDED]
+
+
+def test_values_of_several_kinds_are_written(dask_client: Any, tmp_path: Path) -> None:
+    import dask
+    import dask.dataframe as dd
+    import pandas as pd
+
+    more = [datetime(2020, 1, 1), "x", b"y", {"a": 1}, "bread \ud83d oven"] * 40
+    table = pd.DataFrame({"text": pd.Series([5, "oven \ud83d", *TEXTS[2:400]], dtype=object)})
+    table["more"] = pd.Series(more * 2, dtype=object)
+    parts = [table[:200], table[200:]]
+    with dask.config.set({"dataframe.convert-string": False}):
+        given = dd.from_map(lambda i: parts[i], [0, 1], meta=table[:0])
+        coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
+    found = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert found["text"].to_list() == ["5", "oven \ufffd", *TEXTS[2:400]]
+    texts = ["2020-01-01 00:00:00", "x", "y", '{"a": 1}', "bread \ufffd oven"]
+    assert found["more"].to_list() == texts * 80
+
+
+def test_columns_of_one_name_are_refused_at_once(dask_client: Any, tmp_path: Path) -> None:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    table = pd.DataFrame({"text": TEXTS[:20], 0: range(20), "0": TEXTS[:20]})
+    given = dd.from_map(lambda _: table, [0], meta=table[:0])
+    with pytest.raises(InvalidInput, match="The columns 0 and '0' have the same name in a file"):
+        coterie.cluster_large(given, tmp_path / "out", text="text", **FAST)
 
 
 def test_what_dask_does_not_take(dask_client: Any, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from coterie._sentence import Name, Sentence, example
@@ -67,6 +68,27 @@ def column(frame: Any, name: Any) -> Any:
 def column_names(frame: Any) -> list[Any]:
     names = getattr(frame, "column_names", None)  # pyarrow
     return list(frame.columns) if names is None else list(names)
+
+
+def names_as_texts(names: Sequence[Any]) -> list[str]:
+    """Names of columns as they are in a file; InvalidInput if two are the same there."""
+    seen: dict[str, Any] = {}
+    for name in names:
+        if isinstance(name, tuple):
+            raise InvalidInput(
+                f"The columns of the table have several levels, such as {name!r}. Give each column a plain"
+                " name, as in `table.columns = ['_'.join(map(str, name)) for name in table.columns]`."
+            )
+        said = _json.whole(str(name))
+        if said in seen:
+            one, other = repr(seen[said]), repr(name)
+            raise InvalidInput(
+                f"The table has two columns named {one}. Rename one of them."
+                if one == other
+                else f"The columns {one} and {other} have the same name in a file. Rename one of them."
+            )
+        seen[said] = name
+    return list(seen)
 
 
 def need_column(frame: Any, name: str) -> None:
@@ -152,4 +174,6 @@ def texts_of(values: Sequence[Any]) -> tuple[list[str], int, list[int]]:
 def is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, Decimal):
+        return value.is_nan()
     return isinstance(value, float) and value != value

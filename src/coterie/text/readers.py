@@ -16,7 +16,16 @@ from typing import Any, BinaryIO
 from coterie._sentence import example
 from coterie.errors import InvalidInput
 from coterie.text import _doubts, _files, _json, _parquet, _several
-from coterie.text._columns import chosen, column, column_names, is_missing, joined, need, texts_of
+from coterie.text._as_polars import polars_series
+from coterie.text._columns import (
+    chosen,
+    column,
+    column_names,
+    joined,
+    names_as_texts,
+    need,
+    texts_of,
+)
 from coterie.text._csv import Cells
 from coterie.text._dialect import Dialect
 from coterie.text._guessing import guess
@@ -50,8 +59,8 @@ class Rows:
     def saved_column(self) -> str | list[str] | None:
         """The column with the texts, or several, as plain data for JSON."""
         if isinstance(self.column, tuple):
-            return [str(name) for name in self.column]
-        return None if self.column is None else str(self.column)
+            return [_json.whole(str(name)) for name in self.column]
+        return None if self.column is None else _json.whole(str(self.column))
 
     def with_columns(self, new: Mapping[str, Any]) -> Any:
         """Return the user's table with columns added, as the same type of table.
@@ -95,14 +104,7 @@ class Rows:
         columns = []
         for name in column_names(self.frame):
             try:
-                series = column(self.frame, name)
-                native = series.to_native()
-                if not isinstance(native, pl.Series):
-                    values = [None if is_missing(v) else v for v in series.to_list()]
-                    native = pl.Series(
-                        [_json.whole(v) if isinstance(v, str) else v for v in values]
-                    )
-                native = native.rename(str(name))
+                native = polars_series(column(self.frame, name), _json.whole(str(name)))
                 pl.DataFrame(native).write_parquet(io.BytesIO())
             except Exception:  # tables may hold arbitrary objects
                 continue
@@ -231,9 +233,9 @@ def _as_frame(data: Any) -> tuple[Any, bool]:
         return None, False
     import narwhals as nw
 
-    # pandas and pyarrow allow two columns with the same name
+    # pandas and pyarrow allow two columns with the same name, pandas also 0 and "0"
     if getattr(data, "ndim", 1) == 2 or hasattr(data, "column_names"):
-        _once(column_names(data))
+        names_as_texts(column_names(data))
     wrapped = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(wrapped, nw.Series):
         named = wrapped if wrapped.name not in (None, "") else wrapped.alias("text")
@@ -302,16 +304,3 @@ def _n_different(ids: Sequence[Any]) -> int:
     if isinstance(ids, Column) and not ids.series.null_count():
         return int(ids.series.n_unique())
     return len(set(map(str, ids)))
-
-
-def _once(names: Sequence[Any]) -> None:
-    seen = set()
-    for name in names:
-        if isinstance(name, tuple):
-            raise InvalidInput(
-                f"The columns of the table have several levels, such as {name!r}. Give each column a plain"
-                " name, as in `table.columns = ['_'.join(map(str, name)) for name in table.columns]`."
-            )
-        if name in seen:
-            raise InvalidInput(f"The table has two columns named {name!r}. Rename one of them.")
-        seen.add(name)

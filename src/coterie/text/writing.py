@@ -7,7 +7,6 @@ file that was read.
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -16,7 +15,8 @@ from coterie._sentence import beginning, counted
 from coterie.errors import InvalidInput
 from coterie.text import _excel, _parquet
 from coterie.text._again import Changed
-from coterie.text._columns import column, column_names, is_missing
+from coterie.text._as_polars import as_text
+from coterie.text._as_polars import polars_table as polars_table
 from coterie.text._dialect import Dialect
 from coterie.text._json import Objects, OnDisk
 from coterie.text._kinds import kind_in_words
@@ -209,21 +209,6 @@ def write_csv(
         out.write(how.encode(text.getvalue()))
 
 
-def polars_table(frame: Any) -> Any:
-    """Any table as a polars DataFrame."""
-    import narwhals as nw
-    import polars as pl
-
-    if isinstance(frame, pl.DataFrame):
-        return frame
-    try:
-        return nw.from_native(frame, eager_only=True).to_polars()
-    except Exception:  # pandas with objects, or without pyarrow
-        columns = {str(n): column(frame, n).to_list() for n in column_names(frame)}
-        whole = {name: [None if is_missing(v) else v for v in of] for name, of in columns.items()}
-        return pl.DataFrame(whole, strict=False)
-
-
 def _write_parquet(out: BinaryIO, frame: Any, row_group: int | None = None) -> None:
     import polars as pl
 
@@ -279,17 +264,7 @@ def _as_texts(frame: Any, needs_text: Any) -> Any:
     import polars as pl
 
     return frame.with_columns(
-        pl.Series(name, [_as_text(value) for value in frame[name].to_list()], pl.String)
+        pl.Series(name, [as_text(value) for value in frame[name].to_list()], pl.String)
         for name, dtype in frame.schema.items()
         if needs_text(dtype)
     )
-
-
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False, default=_as_text)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    return str(value)
