@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie.errors import InvalidInput
-from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, readers
+from coterie.text import _csv, _dialect, _files, _json, _json_types, _parquet, _pieces, readers
 from coterie.text._columns import are_there, chosen, column_names, need
 from coterie.text._encodings import Detected, decode, decode_more, detected
 from coterie.text._files import errors_as_sentences
@@ -64,6 +64,7 @@ class Batches:
         self.columns: list[str] | None = None  # of the first batch; None: not read yet
         self.names: list[str] = []  # as in the header of a csv file
         self.dialect: _dialect.Dialect | None = None
+        self.types: dict[str, Any] = {}  # of the columns with texts in JSON lines
         self.notes: list[str] = []
         self.sizes = [path.stat().st_size for path in self.files]
         self.n_read = 0  # bytes of the files, since the first row was read
@@ -88,7 +89,9 @@ class Batches:
         """Read all rows, from the first; `slim`: texts and ids only, where that is faster."""
         for one, cells, path in self._all_parts(slim):
             with errors_as_sentences(path.name):
-                rows = readers.from_piece(self._fitting(one, path), self.text, self.id, cells)
+                rows = readers.from_piece(
+                    self._fitting(one, cells, path), self.text, self.id, cells
+                )
             rows.dialect = self.dialect
             yield rows
             del rows, one, cells  # before more is read: a batch may be large
@@ -99,13 +102,14 @@ class Batches:
         Batches without texts are passed over, and so are those with nothing but codes while texts may be
         in a column that is blank there.
         """
-        seen, first = Seen(), None
+        seen, kinds, first = Seen(), _json_types.Kinds(), None
         for one, cells, path in self._all_parts():
             self.columns = self.columns or [str(name) for name in column_names(one)]
             first = (one, cells, path) if not seen.samples else first
             with errors_as_sentences(path.name):
                 seen.look(one, one.height)
-            if self._has_seen_enough(seen):
+            kinds.look(one)
+            if self._has_seen_enough(seen, kinds):
                 first = one, cells, path
                 break
         if first is None:
@@ -115,13 +119,14 @@ class Batches:
         if self.id is not None:
             need(self.id, list(seen.dtypes), "id")
         one, cells, path = first
+        self.types = kinds.types(_asked(text, None))
         with errors_as_sentences(path.name):
-            frame = _with_columns(one, _asked(text, self.id))
+            frame = self._with_types(_with_columns(one, _asked(text, self.id)), cells)
             rows = readers.from_piece(frame, text, self.id, cells)
         rows.notes = [note, *rows.notes] if note else rows.notes
         return rows
 
-    def _has_seen_enough(self, seen: Seen) -> bool:
+    def _has_seen_enough(self, seen: Seen, kinds: _json_types.Kinds) -> bool:
         """Whether later rows cannot change which columns are read."""
         known, grows = (
             list(seen.dtypes),
@@ -130,7 +135,10 @@ class Batches:
         if self.text is None:
             enough = seen.has_words or not (seen.has_blank or grows)
         else:
-            enough = not grows or are_there(self.text, known)
+            enough = not grows or (
+                are_there(self.text, known)
+                and kinds.are_texts(_asked(chosen(self.text, known), None))
+            )
         return enough and (self.id is None or not grows or self.id in known)
 
     def _all_parts(self, slim: bool = False) -> Iterator[tuple[Any, Any, Path]]:
@@ -251,10 +259,8 @@ class Batches:
             yield part, cut
             first, step = first + part.height, ROWS
 
-    def _fitting(self, frame: Any, path: Path) -> Any:
+    def _fitting(self, frame: Any, source: Any, path: Path) -> Any:
         """The frame with the columns that are needed; an error if they are not there."""
-        import polars as pl
-
         missing = [name for name in self.needed if name not in frame.columns]
         if missing and self.kind != "jsonl":
             raise InvalidInput(
@@ -262,11 +268,16 @@ class Batches:
                 " read together need the same columns.",
                 kind="no_such_column",
             )
+        return self._with_types(_with_columns(frame, missing), source)
+
+    def _with_types(self, frame: Any, source: Any) -> Any:
+        """Columns of JSON lines with the types of the whole file; ids may be of any type there."""
+        import polars as pl
+
         if self.kind != "jsonl":
             return frame
-        frame = _with_columns(frame, self.needed)
-        odd = [name for name in self.needed if frame[name].dtype.is_numeric()]
-        return frame.with_columns(pl.col(name).cast(pl.String) for name in odd)
+        ids = {} if self.id is None else {self.id: pl.String()}
+        return _json_types.retyped(frame, source, ids | self.types)
 
 
 def _decoded(
