@@ -174,7 +174,8 @@ class Batches:
         n_rows, found = 0, None
         wide = _pieces.wide_encoding(path, self.asked_encoding)
         asked = "utf-8" if wide else self.asked_encoding
-        for piece in _pieces.lines(path, self.kind in ("csv", "tsv"), wide, at):
+        cut_at = self._cut_at if self.kind in ("csv", "tsv") else None
+        for piece in _pieces.lines(path, cut_at, wide, at):
             name = f"{path.name} after row {n_rows:,}" if n_rows else path.name
             data, note = _decoded(piece, asked, found, name)
             found = detected(piece, found) if asked is None else Detected(asked, False)
@@ -185,6 +186,10 @@ class Batches:
             frame, source = self._parsed(piece, data, name, is_first=n_rows == 0)
             n_rows += frame.height
             yield frame, source
+
+    def _cut_at(self, piece: bytes) -> str:
+        """The separator of a csv file; until its first rows are read, that of a piece."""
+        return "\t" if self.kind == "tsv" else self.separator or _csv.separator_of(piece)
 
     def _parsed(self, piece: bytes, data: bytes, name: str, is_first: bool) -> tuple[Any, Any]:
         if self.kind == "txt":
