@@ -43,3 +43,16 @@ def test_only_the_separator_of_the_file_comes_before_a_quote(
     path = tmp_path / ("x.tsv" if separator == "\t" else "x.csv")
     path.write_text("\n".join([f"id{separator}text", *lines]) + "\n")
     check(path)
+
+
+@pytest.mark.usefixtures("piece")
+@pytest.mark.parametrize("blank", ["\n", "\r\n", "\n\r\n"])
+@pytest.mark.parametrize("rows", ["id,text\n1,one word\n2,two words\n", "text\none word\nmore\n"])
+@pytest.mark.parametrize("more", ["", "3,more words\n"])
+def test_parts_of_blank_lines(tmp_path: Path, rows: str, blank: str, more: str) -> None:
+    """At the end, or between rows: each is a row without a text, as it is at once."""
+    path = tmp_path / "x.csv"
+    more = more if "id" in rows else more[2:]
+    path.write_bytes((rows + blank * 400 + more).encode())
+    check(path)
+    assert sum(map(len, Batches(path).read())) == len(readers.read(path))

@@ -101,3 +101,14 @@ def test_other_columns_may_need_the_standard_library(
     rows = [{"id": "i", "text": text, "more": "\ud83d"} for text in [value] * 12 + [other] * 12]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert in_parts(path)[0] == readers.read(path, text="text").texts
+
+
+@pytest.mark.usefixtures("piece")
+@pytest.mark.parametrize("blank", ["\n", "\r\n", " \t\n"])
+@pytest.mark.parametrize("end", ["", '{"text": "the last"}'])
+def test_parts_of_blank_lines(tmp_path: Path, blank: str, end: str) -> None:
+    """They are no rows, wherever they are."""
+    path = tmp_path / "x.jsonl"
+    path.write_bytes((blank * 500 + '{"text": "some words"}\n' + blank * 500 + end).encode())
+    texts = [t for some in Batches(path, text="text").read() for t in some.texts]
+    assert texts == readers.read(path, text="text").texts

@@ -185,7 +185,8 @@ class Batches:
                 self.encoding = wide.encoding if wide else found.encoding
             frame, source = self._parsed(piece, data, name, is_first=n_rows == 0)
             n_rows += frame.height
-            yield frame, source
+            if frame.height:  # not only blank lines
+                yield frame, source
 
     def _cut_at(self, piece: bytes) -> str:
         """The separator of a csv file; until its first rows are read, that of a piece."""
@@ -221,7 +222,8 @@ class Batches:
                 " the same columns."
             )
         if not is_first:
-            if frame.width != len(self.names):
+            cells.frame = _as_wide(cells.frame, len(self.names))
+            if cells.frame.width != len(self.names):
                 raise InvalidInput(
                     f"{name} has {frame.width} columns, but the first rows have {len(self.names)}."
                 )
@@ -300,6 +302,15 @@ def _with_columns(frame: Any, names: Iterable[str]) -> Any:
 
     missing = [name for name in names if name not in frame.columns]
     return frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
+
+
+def _as_wide(cells: Any, width: int) -> Any:
+    """Cells of blank lines only, which have no separators, as rows of so many empty cells."""
+    import polars as pl
+
+    if cells.width != 1 or cells[:, 0].null_count() < cells.height:
+        return cells
+    return pl.DataFrame([cells[:, 0].alias(str(i)) for i in range(width)])
 
 
 def frame_of(columns: dict[str, list[str]]) -> Any:
