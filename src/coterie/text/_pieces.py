@@ -103,8 +103,7 @@ def _opened(path: Path) -> Any:
         check_regular(path)
         file = open(path, "rb")  # noqa: SIM115  closed by the caller
     except OSError as error:
-        problem = str(error.strerror or error).removeprefix("it ")
-        raise InvalidInput(f"{path} cannot be read: it {problem}.") from None
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from None
     if file.peek(2)[:2] != b"\x1f\x8b":
         return file
     file.close()

@@ -1,0 +1,45 @@
+"""What is said of files that are read in parts, and of folders and Dask collections."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import coterie
+from coterie.errors import InvalidInput
+from coterie.text.batches import Batches
+
+TABLE = pl.DataFrame({"id": ["a", "b"], "text": ["oven bread", "fast car"]})
+
+
+def put(path: Path) -> Path:
+    kind = path.suffix[1:].replace("jsonl", "ndjson").replace("txt", "csv")
+    getattr(TABLE, f"write_{kind}")(path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "txt", "parquet"])
+def test_a_file_that_was_removed(tmp_path: Path, kind: str) -> None:
+    path = put(tmp_path / "x.csv").rename(tmp_path / f"x.{kind}")
+    if kind in ("jsonl", "parquet"):
+        put(path)
+    read = Batches(path)
+    path.unlink()
+    with pytest.raises(InvalidInput) as error:
+        list(read.read())
+    assert str(error.value) == f"{path} cannot be read: No such file or directory."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_a_pipe_in_place_of_a_file(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.csv")
+    read = Batches(path)
+    path.unlink()
+    os.mkfifo(path)
+    for reads in (lambda: list(read.read()), lambda: coterie.cluster(path)):
+        with pytest.raises(InvalidInput, match=r"x\.csv cannot be read: it is not a regular file"):
+            reads()
