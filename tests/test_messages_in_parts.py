@@ -43,3 +43,24 @@ def test_a_pipe_in_place_of_a_file(tmp_path: Path) -> None:
     for reads in (lambda: list(read.read()), lambda: coterie.cluster(path)):
         with pytest.raises(InvalidInput, match=r"x\.csv cannot be read: it is not a regular file"):
             reads()
+
+
+@pytest.mark.parametrize("name", ["table.parquet", "a [1]"])
+def test_a_folder_of_parquet_files(tmp_path: Path, name: str) -> None:
+    """Dask writes one; the message says what reads it."""
+    folder = tmp_path / name
+    folder.mkdir()
+    put(folder / "part.0.parquet")
+    for reads in (Batches, coterie.cluster):
+        with pytest.raises(InvalidInput, match="parquet files in this folder, use '") as error:
+            reads(folder)  # type: ignore[operator]
+        pattern = str(error.value).partition("use '")[2].removesuffix("'.")
+        assert sum(map(len, Batches(pattern).read())) == TABLE.height
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_parquet_file_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.parquet").rename(tmp_path / os.fsdecode(b"x\xff.parquet"))
+    with pytest.raises(InvalidInput, match=r"its name is not valid UTF-8\. Rename it"):
+        Batches(path)
+    assert len(coterie.cluster(path, embedder=None, levels=False).rows) == TABLE.height
