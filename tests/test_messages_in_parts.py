@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -64,3 +65,21 @@ def test_a_parquet_file_whose_name_is_not_utf_8(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"its name is not valid UTF-8\. Rename it"):
         Batches(path)
     assert len(coterie.cluster(path, embedder=None, levels=False).rows) == TABLE.height
+
+
+def test_other_collections_of_dask() -> None:
+    """A Delayed has every attribute that it is asked for, and no truth."""
+    dask = pytest.importorskip("dask")
+    bag, array = pytest.importorskip("dask.bag"), pytest.importorskip("dask.array")
+    others: list[Any] = [
+        (dask.delayed(TABLE), "Delayed"),
+        (dask.delayed(len)([1]), "Delayed"),
+        (bag.from_sequence(["some words"]), "Bag"),
+        (array.ones(3), "Array"),
+    ]
+    for data, name in others:
+        for reads in (coterie.cluster, coterie.cluster_large):
+            with pytest.raises(
+                InvalidInput, match=rf"^The data is a {name} of Dask\..*from_delayed"
+            ):
+                reads(data)
