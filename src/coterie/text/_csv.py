@@ -306,11 +306,11 @@ def with_types(frame: Any) -> Any:
 
     changed = []
     for column in frame.columns:
-        series = frame[column]
+        series = frame[column].alias("")  # polars takes names such as ^a.*$ for patterns
         for dtype in (pl.Int64, pl.Float64):
             if _loses(series.head(1_000), dtype) or _loses(series, dtype):
                 continue
-            changed.append(series.cast(dtype))
+            changed.append(series.cast(dtype).alias(column))
             break
     return frame.with_columns(changed)
 

@@ -269,7 +269,7 @@ def _without_rounding(frame: Any, objects: Objects) -> tuple[Any, Objects]:
     large = [
         name
         for name in frame.columns
-        if frame[name].dtype == pl.Float64 and (frame[name].abs() >= _LARGEST).any()
+        if frame[name].dtype == pl.Float64 and (frame[name].alias("").abs() >= _LARGEST).any()
     ]
     if large:
         cells = objects.cells()[1]

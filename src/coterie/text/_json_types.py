@@ -63,7 +63,7 @@ def retyped(frame: Any, objects: Objects, types: Mapping[str, Any]) -> Any:
 
     odd = {n: dtype for n, dtype in types.items() if frame.schema[n] != dtype}
     plain = [n for n in odd if frame.schema[n] == pl.Null or frame.schema[n].is_integer()]
-    frame = frame.with_columns(pl.col(name).cast(odd.pop(name)) for name in plain)
+    frame = frame.with_columns(frame[name].cast(odd.pop(name)) for name in plain)
     if not odd:
         return frame
     found = by_polars(objects.data or b"", odd)

@@ -241,7 +241,7 @@ class Batches:
         if path == self.files[0] and self.columns is None:
             check_alike(self.files)
         if slim and self.columns is not None:
-            lazy = lazy.select(self.needed)
+            lazy = lazy.select(pl.selectors.by_name(self.needed))
         size, all_rows = path.stat().st_size, sum(n_rows for n_rows, _ in groups)
         for first, n_rows in _pieces.groups_together(groups, ROWS, path.name):
             at(size * (first + n_rows) // all_rows)
@@ -256,7 +256,7 @@ class Batches:
         first, step = 0, ROWS
         while first < frame.height:
             part = frame.slice(first, step)
-            size = sum(int(part[name].str.len_bytes().sum() or 0) for name in texts)
+            size = sum(int(part[name].alias("").str.len_bytes().sum() or 0) for name in texts)
             if size > 4 * _pieces.PIECE and part.height > 1:
                 step = max(1, part.height // 2)
                 continue
@@ -324,10 +324,8 @@ def some_rows(frame: Any, columns: list[str], rows: Any) -> Any:
     """Some rows of a DataFrame, copied: polars would keep the texts of all rows for them."""
     import polars as pl
 
-    taken = frame.select(columns)[rows]
-    return pl.DataFrame(
-        [pl.Series(name, taken[name].to_list(), dtype) for name, dtype in taken.schema.items()]
-    )
+    taken = [frame[name][rows] for name in columns]
+    return pl.DataFrame([pl.Series(some.name, some.to_list(), some.dtype) for some in taken])
 
 
 def joined_frames(frames: list[Any]) -> Any:
@@ -340,7 +338,7 @@ def joined_frames(frames: list[Any]) -> Any:
             kinds.setdefault(name, set()).add(dtype)
     mixed = [name for name, found in kinds.items() if len(found - {pl.Null}) > 1]
     return pl.concat(
-        [frame.with_columns(pl.col(mixed).cast(pl.String)) if mixed else frame for frame in frames],
+        [frame.with_columns(frame[name].cast(pl.String) for name in mixed) for frame in frames],
         how="vertical_relaxed",
     )
 
