@@ -20,6 +20,8 @@ OTHERS = [
     [{"a": 1, "b": "é"}, {}],
     [{"a": 1}, {"b": [1.0]}],
     [True, False],
+    [5, True],
+    [True, 2.5],
     [5, 10**25],
     [1.5, 100000.0],
     [float("inf"), float("nan")],
@@ -112,3 +114,14 @@ def test_parts_of_blank_lines(tmp_path: Path, blank: str, end: str) -> None:
     path.write_bytes((blank * 500 + '{"text": "some words"}\n' + blank * 500 + end).encode())
     texts = [t for some in Batches(path, text="text").read() for t in some.texts]
     assert texts == readers.read(path, text="text").texts
+
+
+@pytest.mark.parametrize("values", [[5, True], [True, 5], [2.5, None, False]])
+@pytest.mark.parametrize("kind", ["jsonl", "json"])
+def test_true_is_no_number(tmp_path: Path, kind: str, values: list[Any]) -> None:
+    """Whichever of them comes first."""
+    path = tmp_path / f"x.{kind}"
+    rows = [json.dumps({"text": "some words", "n": value}) for value in values]
+    path.write_text("\n".join(rows) if kind == "jsonl" else f"[{','.join(rows)}]")
+    found = readers.read(path, text="text").frame["n"].to_list()
+    assert found == [None if value is None else json.dumps(value) for value in values]

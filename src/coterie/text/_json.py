@@ -244,6 +244,9 @@ def _series(values: list[Any]) -> Any:
     import polars as pl
 
     values = [whole(value) if isinstance(value, str) else value for value in values]
+    types = set(map(type, values))
+    if bool in types and types & {int, float}:  # polars would write true as 1
+        return as_texts(values)
     try:
         series = pl.Series(values)
         if series.dtype != pl.Object:
