@@ -133,8 +133,8 @@ def _check_parts(column: str, found: Any, n_rows: int) -> None:
         )
     if len(found) == 1:
         raise InvalidInput(
-            f"The column {column!r} has the same value in every row ({found[0]!r}), so there is nothing to"
-            " compare. Choose another column."
+            f"The column {column!r} has the same value in every row ({str(found[0])!r}), so there is"
+            " nothing to compare. Choose another column."
         )
 
 

@@ -41,9 +41,8 @@ def file_content(path: Path, most: int) -> bytes:
             size = 0
         if size > most:
             raise too_large(f"{path} holds {in_units(size)}", TIMES * size) from None
-        problem = str(error.strerror).removeprefix("it ")
         raise InvalidInput(
-            f"{path} cannot be read: it {problem}. To read a pipe, use - and standard input."
+            f"{path} cannot be read: {error.strerror}. To read a pipe, use - and standard input."
         ) from None
     except (OSError, ValueError) as error:
         raise InvalidInput(

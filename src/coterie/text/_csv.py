@@ -62,7 +62,7 @@ def read(
     is_mac = _ends_lines_with_cr(data)
     data = data.translate(_LINE_ENDS) if is_mac else data
     if separator is None:
-        separator = _separator(data)
+        separator = separator_of(data)
         if separator != ",":
             notes.append(f"The columns of {name} are separated by {SEPARATORS[separator]}.")
     rows = _sample(data, separator)
@@ -117,7 +117,7 @@ def _ends_lines_with_cr(data: bytes) -> bool:
     return b"\r" in bare and b"\n" not in bare
 
 
-def _separator(data: bytes) -> str:
+def separator_of(data: bytes) -> str:
     """The separator that gives the first lines the same number of cells, more than one."""
     best, found = (0.9, 1), ","
     for separator in SEPARATORS:
@@ -306,11 +306,11 @@ def with_types(frame: Any) -> Any:
 
     changed = []
     for column in frame.columns:
-        series = frame[column]
+        series = frame[column].alias("")  # polars takes names such as ^a.*$ for patterns
         for dtype in (pl.Int64, pl.Float64):
             if _loses(series.head(1_000), dtype) or _loses(series, dtype):
                 continue
-            changed.append(series.cast(dtype))
+            changed.append(series.cast(dtype).alias(column))
             break
     return frame.with_columns(changed)
 

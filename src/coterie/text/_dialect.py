@@ -48,6 +48,6 @@ def _has_decimal_comma(separator: str, cells: Any) -> bool:
     """Whether numbers such as 1,5 occur and numbers such as 1.5 do not."""
     if separator == ",":
         return False
-    head = cells.head(_SAMPLE)
+    head = [column.alias("") for column in cells.head(_SAMPLE)]
     found = [(c.str.contains(_COMMA).any(), c.str.contains(_POINT).any()) for c in head]
     return any(comma for comma, _ in found) and not any(point for _, point in found)

@@ -54,7 +54,7 @@ def read(
         others = ", ".join(repr(other) for other in names if other != sheet)
         said = f"Read the sheet {sheet!r} of {name}; not read: {others}. Choose another with "
         notes.append(said + example("sheet") + ".")
-    return frame.with_columns([_typed(frame[column]) for column in frame.columns])
+    return frame.with_columns(_typed(frame[c].alias("")).alias(c) for c in frame.columns)
 
 
 def workbook(sheets: Mapping[str, Any]) -> bytes:
@@ -67,7 +67,7 @@ def workbook(sheets: Mapping[str, Any]) -> bytes:
     book = xlsxwriter.Workbook(out, _LIKE_TEXT)
     for name, frame in _fitting_names(sheets).items():
         _check_fits(frame)
-        ready = frame.with_columns([_for_excel(frame[column]) for column in frame.columns])
+        ready = frame.with_columns(_for_excel(frame[c].alias("")).alias(c) for c in frame.columns)
         ready.write_excel(book, worksheet=name, dtype_formats=formats, autofilter=True)
         book.get_worksheet_by_name(name).freeze_panes(1, 0)
     book.close()
@@ -79,7 +79,7 @@ def n_cut(frame: Any) -> int:
     import polars as pl
 
     long = [
-        int((frame[c].str.len_chars() > MOST_CHARACTERS).sum())
+        int((frame[c].alias("").str.len_chars() > MOST_CHARACTERS).sum())
         for c in frame.select(pl.col(pl.String)).columns
     ]
     return sum(long)

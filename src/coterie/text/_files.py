@@ -8,7 +8,9 @@ DataFrame, the original cells are kept, so that they can be written back unchang
 from __future__ import annotations
 
 import csv
+import glob
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -258,9 +260,8 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
         )
     paths = sorted(p for p in folder.rglob("*") if p.is_file() and _is_txt(p))
     if not paths:
-        raise InvalidInput(
-            f"The folder {folder} contains no .txt files. Use a folder of .txt files, or a single file."
-        )
+        hint = about_parquet_in(folder) or "Use a folder of .txt files, or a single file."
+        raise InvalidInput(f"The folder {folder} contains no .txt files. {hint}")
     texts, encodings, left = [], set(), most_bytes()
     for path in paths:
         raw = gunzipped(file_content(path, left), path.name)
@@ -273,6 +274,14 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
         notes.append(f"{counted(len(encodings) - 3, 'more file')} not in UTF-8.")
     names = [_json.whole(p.relative_to(folder).as_posix()) for p in paths]
     return Loaded(pl.DataFrame({"file": names, "text": texts}), notes, None)
+
+
+def about_parquet_in(folder: Path) -> str:
+    """How to read the parquet files in a folder, such as those that Dask writes; "" if there are none."""
+    if not any(folder.glob("*.parquet")):
+        return ""
+    pattern = os.path.join(glob.escape(str(folder)), "*.parquet")
+    return f"To read the parquet files in this folder, use '{pattern}'."
 
 
 def _is_txt(path: Path) -> bool:

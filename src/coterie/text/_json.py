@@ -10,7 +10,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
@@ -66,6 +66,11 @@ class Objects:
             parts.append(pl.DataFrame(cells, types))
         return self.columns, pl.concat(parts)
 
+    def values(self, name: str) -> list[Any]:
+        """The values of a column, of any type."""
+        values = (_decoder.decode(piece).get(name) for piece in self.load())
+        return [whole(value) if isinstance(value, str) else value for value in values]
+
     def exact(self, typed: Any) -> Any:
         """Return the DataFrame, which is as exact as typed columns can be."""
         return typed
@@ -103,7 +108,7 @@ def lines(data: bytes, name: str) -> tuple[Any, Objects]:
     if _many_openings.search(data.translate(None, _NOT_OPENINGS)):
         for number, line in enumerate(data.split(b"\n"), start=1):
             _check_depth(line, f"Line {number} of {name}")
-    frame = _by_polars(data)
+    frame = by_polars(data)
     if frame is None:
         frame = _line_by_line(data, name)
     return _without_rounding(frame, _of_lines(data, frame.columns))
@@ -168,15 +173,15 @@ def _depth(data: bytes) -> int:
     return deepest
 
 
-def _by_polars(data: bytes) -> Any:
-    """Read with polars; None if the standard library has to read it."""
+def by_polars(data: bytes, types: Mapping[str, Any] | None = None) -> Any:
+    """Read with polars, only the columns in `types`; None if the standard library has to read it."""
     import polars as pl
 
     # polars turns a lone surrogate into a NUL
     if (b"\\ud" in data or b"\\uD" in data) and _lone_surrogate.search(data):
         return None
     try:
-        frame = pl.read_ndjson(data, infer_schema_length=None)
+        frame = pl.read_ndjson(data, schema=types, infer_schema_length=None)
     except pl.exceptions.PolarsError:
         return None  # the standard library reads it, or says where it is wrong
     n_blank = len(_blank_line.findall(data)) + (not data.partition(b"\n")[0].strip())
@@ -239,12 +244,22 @@ def _series(values: list[Any]) -> Any:
     import polars as pl
 
     values = [whole(value) if isinstance(value, str) else value for value in values]
+    types = set(map(type, values))
+    if bool in types and types & {int, float}:  # polars would write true as 1
+        return as_texts(values)
     try:
         series = pl.Series(values)
         if series.dtype != pl.Object:
             return series
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):  # of several types
         pass
+    return as_texts(values)
+
+
+def as_texts(values: list[Any]) -> Any:
+    """A column of texts; other values are written as JSON."""
+    import polars as pl
+
     return pl.Series(
         [v if v is None or isinstance(v, str) else json.dumps(v) for v in values], dtype=pl.String
     )
@@ -257,7 +272,7 @@ def _without_rounding(frame: Any, objects: Objects) -> tuple[Any, Objects]:
     large = [
         name
         for name in frame.columns
-        if frame[name].dtype == pl.Float64 and (frame[name].abs() >= _LARGEST).any()
+        if frame[name].dtype == pl.Float64 and (frame[name].alias("").abs() >= _LARGEST).any()
     ]
     if large:
         cells = objects.cells()[1]

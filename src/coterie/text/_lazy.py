@@ -20,7 +20,7 @@ class Column(Sequence[Any]):
     """The values of a polars Series."""
 
     def __init__(self, series: Any) -> None:
-        self.series = series
+        self.series = series.alias("")  # polars takes names such as ^a.*$ for patterns
 
     def __len__(self) -> int:
         """Number of values."""

@@ -54,7 +54,7 @@ def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
         raise damaged from None
     # a dictionary may repeat one long text in every row
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    need = sum(int(frame[column].str.len_bytes().sum() or 0) for column in texts)
+    need = sum(int(frame[column].alias("").str.len_bytes().sum() or 0) for column in texts)
     if need > allowed_memory():
         raise too_large(f"{name} holds {footer.n_rows:,} rows of long texts", need)
     return frame

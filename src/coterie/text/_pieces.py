@@ -22,17 +22,16 @@ from coterie.text._encodings import HEAD, Wide, not_valid, wide
 
 PIECE = 16 * 2**20  # bytes that are read at once
 LONGEST = 16  # pieces that a single row may take
-# a cell in quotes, which may hold line ends, or the end of a row
-_CELL_OR_END = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*(?:""[^"]*)*(?:"|\Z)|\n')
+Separator = Callable[[bytes], str]  # of a csv file that begins like this
 
 
 def lines(
     path: Path,
-    quoted: bool,
+    separator: Separator | None = None,
     encoding: Wide | None = None,
     at: Callable[[int], Any] = lambda position: None,
 ) -> Iterator[bytes]:
-    """Pieces of a text file that end with a line; `quoted`: line ends within quotes do not count.
+    """Pieces of a text file that end with a line; with `separator`, not within a cell in quotes.
 
     A file in a wide encoding becomes UTF-8. `at` is told the position in the file, packed as it is.
     """
@@ -50,7 +49,7 @@ def lines(
             data = rest + read
             if not read:
                 break
-            end = _last_end(data, quoted)
+            end = _last_end(data, separator)
             if end == 0 and len(data) > LONGEST * PIECE:
                 raise InvalidInput(
                     f"{path.name} has a row of more than {in_units(LONGEST * PIECE)}. A quote may not be"
@@ -83,12 +82,15 @@ def wide_encoding(path: Path, asked: str | None) -> Wide | None:
         return wide(_read(file, path, HEAD), asked, path.name)
 
 
-def _last_end(data: bytes, quoted: bool) -> int:
+def _last_end(data: bytes, separator: Separator | None) -> int:
     """The position after the last row that is complete; 0 if none is."""
-    if not quoted or b'"' not in data:
+    if separator is None or b'"' not in data:
         return data.rfind(b"\n") + 1
+    begins = rb"(?<![^\r\n" + re.escape(separator(data).encode()) + rb"])"
+    # a cell in quotes, which may hold line ends, or the end of a row
+    cell_or_end = re.compile(begins + rb'"[^"]*(?:""[^"]*)*(?:"|\Z)|\n')
     end = 0
-    for found in _CELL_OR_END.finditer(data):
+    for found in cell_or_end.finditer(data):
         if found.end() == len(data) and data[found.start()] == 34:
             break  # a cell that may go on
         if data[found.start()] == 10:
@@ -101,8 +103,7 @@ def _opened(path: Path) -> Any:
         check_regular(path)
         file = open(path, "rb")  # noqa: SIM115  closed by the caller
     except OSError as error:
-        problem = str(error.strerror or error).removeprefix("it ")
-        raise InvalidInput(f"{path} cannot be read: it {problem}.") from None
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from None
     if file.peek(2)[:2] != b"\x1f\x8b":
         return file
     file.close()

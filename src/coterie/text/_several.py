@@ -70,7 +70,7 @@ def _stacked(frames: list[Any], labels: list[str]) -> Any:
     mixed = {name for name, found in dtypes.items() if len(found - {pl.Null}) > 1}
     numbers = {n for n in mixed if all(dtype.is_numeric() for dtype in dtypes[n])}
     texts = [
-        frame.with_columns(pl.col(n).cast(pl.String) for n in frame.columns if n in mixed - numbers)
+        frame.with_columns(frame[n].cast(pl.String) for n in frame.columns if n in mixed - numbers)
         for frame in frames
     ]
     return pl.concat(texts, how="diagonal_relaxed")

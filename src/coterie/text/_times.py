@@ -40,11 +40,11 @@ def parse(frame: Any, name: str) -> tuple[Any, list[str]]:
     kinds = {type(v) for v in values if v is not None}
     if kinds and all(issubclass(kind, dt.date) for kind in kinds):
         plain = [_without_zone(v) for v in values]
-        return pl.Series(name, plain, pl.Datetime("us")), []
+        return pl.Series("", plain, pl.Datetime("us")), []
     if kinds and kinds <= {int, float}:
         return _from_numbers(name, values)
     texts = pl.Series(
-        name, [None if v is None else str(v).strip() or None for v in values], pl.String
+        "", [None if v is None else str(v).strip() or None for v in values], pl.String
     )
     return _from_texts(name, texts)
 
@@ -96,13 +96,13 @@ def _from_numbers(name: str, values: list[Any]) -> tuple[Any, list[str]]:
     whole = all(v == int(v) for v in known)
     if whole and low >= 1_800 and high <= 2_100:
         times = [None if v is None else dt.datetime(int(v), 1, 1) for v in values]
-        return pl.Series(name, times, pl.Datetime("us")), [
+        return pl.Series("", times, pl.Datetime("us")), [
             f"The numbers in {name!r} are read as years."
         ]
     for scale, unit in ((1, "seconds"), (1_000, "milliseconds")):
         if low >= 3e8 * scale and high <= 4.2e9 * scale:
             micro = [None if v is None else int(v * 1_000_000 // scale) for v in values]
-            since = pl.Series(name, micro, pl.Int64).cast(pl.Datetime("us"))
+            since = pl.Series("", micro, pl.Int64).cast(pl.Datetime("us"))
             return since, [f"The numbers in {name!r} are read as {unit} since 1970."]
     raise _no_times(name, known[0])
 

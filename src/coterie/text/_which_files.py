@@ -11,7 +11,7 @@ from typing import Any
 
 from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
-from coterie.text import _files, _parquet, _several
+from coterie.text import _files, _json, _parquet, _several
 from coterie.text._bounded_read import most_bytes
 from coterie.text._files import errors_as_sentences
 
@@ -72,8 +72,15 @@ def kind_of_all(files: list[Path]) -> str:
         raise InvalidInput("Files that are read in batches must all be of the same type.")
     (kind,) = kinds
     if kind not in STREAMED:
+        hint = _files.about_parquet_in(files[0]) if kind == "folder" else ""
         raise InvalidInput(
-            f"{files[0].name} cannot be read in batches. Use a .csv, .tsv, .jsonl, .txt or .parquet file."
+            f"{files[0].name} cannot be read in batches. "
+            + (hint or "Use a .csv, .tsv, .jsonl, .txt or .parquet file.")
+        )
+    odd = [path.name for path in files if kind == "parquet" and _json.whole(path.name) != path.name]
+    if odd:  # polars cannot open these
+        raise InvalidInput(
+            f"{_json.whole(odd[0])} cannot be read in batches: its name is not valid UTF-8. Rename it."
         )
     return kind
 

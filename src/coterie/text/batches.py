@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie.errors import InvalidInput
-from coterie.text import _csv, _dialect, _files, _json, _parquet, _pieces, readers
+from coterie.text import _csv, _dialect, _files, _json, _json_types, _parquet, _pieces, readers
 from coterie.text._columns import are_there, chosen, column_names, need
 from coterie.text._encodings import Detected, decode, decode_more, detected
 from coterie.text._files import errors_as_sentences
@@ -64,6 +64,7 @@ class Batches:
         self.columns: list[str] | None = None  # of the first batch; None: not read yet
         self.names: list[str] = []  # as in the header of a csv file
         self.dialect: _dialect.Dialect | None = None
+        self.types: dict[str, Any] = {}  # of the columns with texts in JSON lines
         self.notes: list[str] = []
         self.sizes = [path.stat().st_size for path in self.files]
         self.n_read = 0  # bytes of the files, since the first row was read
@@ -88,7 +89,9 @@ class Batches:
         """Read all rows, from the first; `slim`: texts and ids only, where that is faster."""
         for one, cells, path in self._all_parts(slim):
             with errors_as_sentences(path.name):
-                rows = readers.from_piece(self._fitting(one, path), self.text, self.id, cells)
+                rows = readers.from_piece(
+                    self._fitting(one, cells, path), self.text, self.id, cells
+                )
             rows.dialect = self.dialect
             yield rows
             del rows, one, cells  # before more is read: a batch may be large
@@ -99,13 +102,14 @@ class Batches:
         Batches without texts are passed over, and so are those with nothing but codes while texts may be
         in a column that is blank there.
         """
-        seen, first = Seen(), None
+        seen, kinds, first = Seen(), _json_types.Kinds(), None
         for one, cells, path in self._all_parts():
             self.columns = self.columns or [str(name) for name in column_names(one)]
             first = (one, cells, path) if not seen.samples else first
             with errors_as_sentences(path.name):
                 seen.look(one, one.height)
-            if self._has_seen_enough(seen):
+            kinds.look(one)
+            if self._has_seen_enough(seen, kinds):
                 first = one, cells, path
                 break
         if first is None:
@@ -115,13 +119,14 @@ class Batches:
         if self.id is not None:
             need(self.id, list(seen.dtypes), "id")
         one, cells, path = first
+        self.types = kinds.types(_asked(text, None))
         with errors_as_sentences(path.name):
-            frame = _with_columns(one, _asked(text, self.id))
+            frame = self._with_types(_with_columns(one, _asked(text, self.id)), cells)
             rows = readers.from_piece(frame, text, self.id, cells)
         rows.notes = [note, *rows.notes] if note else rows.notes
         return rows
 
-    def _has_seen_enough(self, seen: Seen) -> bool:
+    def _has_seen_enough(self, seen: Seen, kinds: _json_types.Kinds) -> bool:
         """Whether later rows cannot change which columns are read."""
         known, grows = (
             list(seen.dtypes),
@@ -130,7 +135,10 @@ class Batches:
         if self.text is None:
             enough = seen.has_words or not (seen.has_blank or grows)
         else:
-            enough = not grows or are_there(self.text, known)
+            enough = not grows or (
+                are_there(self.text, known)
+                and kinds.are_texts(_asked(chosen(self.text, known), None))
+            )
         return enough and (self.id is None or not grows or self.id in known)
 
     def _all_parts(self, slim: bool = False) -> Iterator[tuple[Any, Any, Path]]:
@@ -166,7 +174,8 @@ class Batches:
         n_rows, found = 0, None
         wide = _pieces.wide_encoding(path, self.asked_encoding)
         asked = "utf-8" if wide else self.asked_encoding
-        for piece in _pieces.lines(path, self.kind in ("csv", "tsv"), wide, at):
+        cut_at = self._cut_at if self.kind in ("csv", "tsv") else None
+        for piece in _pieces.lines(path, cut_at, wide, at):
             name = f"{path.name} after row {n_rows:,}" if n_rows else path.name
             data, note = _decoded(piece, asked, found, name)
             found = detected(piece, found) if asked is None else Detected(asked, False)
@@ -176,7 +185,12 @@ class Batches:
                 self.encoding = wide.encoding if wide else found.encoding
             frame, source = self._parsed(piece, data, name, is_first=n_rows == 0)
             n_rows += frame.height
-            yield frame, source
+            if frame.height:  # not only blank lines
+                yield frame, source
+
+    def _cut_at(self, piece: bytes) -> str:
+        """The separator of a csv file; until its first rows are read, that of a piece."""
+        return "\t" if self.kind == "tsv" else self.separator or _csv.separator_of(piece)
 
     def _parsed(self, piece: bytes, data: bytes, name: str, is_first: bool) -> tuple[Any, Any]:
         if self.kind == "txt":
@@ -208,7 +222,8 @@ class Batches:
                 " the same columns."
             )
         if not is_first:
-            if frame.width != len(self.names):
+            cells.frame = _as_wide(cells.frame, len(self.names))
+            if cells.frame.width != len(self.names):
                 raise InvalidInput(
                     f"{name} has {frame.width} columns, but the first rows have {len(self.names)}."
                 )
@@ -226,7 +241,7 @@ class Batches:
         if path == self.files[0] and self.columns is None:
             check_alike(self.files)
         if slim and self.columns is not None:
-            lazy = lazy.select(self.needed)
+            lazy = lazy.select(pl.selectors.by_name(self.needed))
         size, all_rows = path.stat().st_size, sum(n_rows for n_rows, _ in groups)
         for first, n_rows in _pieces.groups_together(groups, ROWS, path.name):
             at(size * (first + n_rows) // all_rows)
@@ -241,7 +256,7 @@ class Batches:
         first, step = 0, ROWS
         while first < frame.height:
             part = frame.slice(first, step)
-            size = sum(int(part[name].str.len_bytes().sum() or 0) for name in texts)
+            size = sum(int(part[name].alias("").str.len_bytes().sum() or 0) for name in texts)
             if size > 4 * _pieces.PIECE and part.height > 1:
                 step = max(1, part.height // 2)
                 continue
@@ -251,10 +266,8 @@ class Batches:
             yield part, cut
             first, step = first + part.height, ROWS
 
-    def _fitting(self, frame: Any, path: Path) -> Any:
+    def _fitting(self, frame: Any, source: Any, path: Path) -> Any:
         """The frame with the columns that are needed; an error if they are not there."""
-        import polars as pl
-
         missing = [name for name in self.needed if name not in frame.columns]
         if missing and self.kind != "jsonl":
             raise InvalidInput(
@@ -262,11 +275,16 @@ class Batches:
                 " read together need the same columns.",
                 kind="no_such_column",
             )
+        return self._with_types(_with_columns(frame, missing), source)
+
+    def _with_types(self, frame: Any, source: Any) -> Any:
+        """Columns of JSON lines with the types of the whole file; ids may be of any type there."""
+        import polars as pl
+
         if self.kind != "jsonl":
             return frame
-        frame = _with_columns(frame, self.needed)
-        odd = [name for name in self.needed if frame[name].dtype.is_numeric()]
-        return frame.with_columns(pl.col(name).cast(pl.String) for name in odd)
+        ids = {} if self.id is None else {self.id: pl.String()}
+        return _json_types.retyped(frame, source, ids | self.types)
 
 
 def _decoded(
@@ -286,6 +304,15 @@ def _with_columns(frame: Any, names: Iterable[str]) -> Any:
     return frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing)
 
 
+def _as_wide(cells: Any, width: int) -> Any:
+    """Cells of blank lines only, which have no separators, as rows of so many empty cells."""
+    import polars as pl
+
+    if cells.width != 1 or cells[:, 0].null_count() < cells.height:
+        return cells
+    return pl.DataFrame([cells[:, 0].alias(str(i)) for i in range(width)])
+
+
 def frame_of(columns: dict[str, list[str]]) -> Any:
     """A DataFrame of texts."""
     import polars as pl
@@ -297,10 +324,8 @@ def some_rows(frame: Any, columns: list[str], rows: Any) -> Any:
     """Some rows of a DataFrame, copied: polars would keep the texts of all rows for them."""
     import polars as pl
 
-    taken = frame.select(columns)[rows]
-    return pl.DataFrame(
-        [pl.Series(name, taken[name].to_list(), dtype) for name, dtype in taken.schema.items()]
-    )
+    taken = [frame[name][rows] for name in columns]
+    return pl.DataFrame([pl.Series(some.name, some.to_list(), some.dtype) for some in taken])
 
 
 def joined_frames(frames: list[Any]) -> Any:
@@ -313,7 +338,7 @@ def joined_frames(frames: list[Any]) -> Any:
             kinds.setdefault(name, set()).add(dtype)
     mixed = [name for name, found in kinds.items() if len(found - {pl.Null}) > 1]
     return pl.concat(
-        [frame.with_columns(pl.col(mixed).cast(pl.String)) if mixed else frame for frame in frames],
+        [frame.with_columns(frame[name].cast(pl.String) for name in mixed) for frame in frames],
         how="vertical_relaxed",
     )
 

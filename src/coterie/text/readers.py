@@ -218,8 +218,17 @@ def _from_list(data: Any) -> Rows:
 
 
 def is_dask(data: Any) -> bool:
-    """Whether this is a Dask DataFrame or Series."""
-    return all(hasattr(data, name) for name in ("to_delayed", "npartitions", "head"))
+    """Whether this is a Dask DataFrame or Series; an error for other collections of Dask."""
+    kind = type(data)  # a Delayed has any attribute
+    if all(hasattr(kind, name) for name in ("to_delayed", "npartitions", "head")):
+        return True
+    if kind.__module__.startswith(("dask.", "dask_expr.", "distributed.")):
+        raise InvalidInput(
+            f"The data is a {kind.__name__.removesuffix('Leaf')} of Dask. Pass a Dask DataFrame instead:"
+            " dask.dataframe.from_delayed(), to_dataframe() of a Bag and"
+            " dask.dataframe.from_dask_array() make one."
+        )
+    return False
 
 
 def from_piece(frame: Any, text: Any, id: str | None, source: Any = None) -> Rows:
