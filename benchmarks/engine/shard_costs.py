@@ -16,7 +16,7 @@ from .shards import corpus, urn_of_topics
 CASES = ((100_000, 2), (100_000, 8), (1_000_000, 2), (1_000_000, 8))
 SWEEPS, LATE = 5, 5  # sweeps, from one after which slots are no longer renumbered each time
 # seconds per shard, per entry of the table and of the documents; and per entry on the client
-SHARD, TABLE, ENTRY, CLIENT = 6e-3, 22e-9, 15e-9, 62e-9
+SHARD, TABLE, ENTRY, CLIENT = 1.7e-3, 11.5e-9, 12.7e-9, 40e-9
 WITHIN = 0.3
 
 
