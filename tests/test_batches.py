@@ -167,6 +167,9 @@ def test_later_rows_in_another_encoding(
         list(Batches(path, text="text").read())
     assert says in str(refused.value)
     assert "eave out" not in str(refused.value)
+    if "damaged" in name:  # any other encoding would read é as Ã©
+        assert "encoding=" not in str(refused.value)
+        return
     assert refused.value.parameter == "encoding"  # an option on the command line
     (named,) = re.findall("encoding='(.*?)'", str(refused.value))
     assert len(list(Batches(path, text="text", encoding=named).read())) > 1

@@ -125,3 +125,31 @@ def test_true_is_no_number(tmp_path: Path, kind: str, values: list[Any]) -> None
     path.write_text("\n".join(rows) if kind == "jsonl" else f"[{','.join(rows)}]")
     found = readers.read(path, text="text").frame["n"].to_list()
     assert found == [None if value is None else json.dumps(value) for value in values]
+
+
+@pytest.mark.parametrize("where", ["first", "middle", "last"])
+@pytest.mark.parametrize("text", ["text", None])
+def test_parts_of_objects_without_fields(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, text: str | None
+) -> None:
+    """They are rows like others: none is lost."""
+    monkeypatch.setattr(_pieces, "PIECE", 200)
+    rows = ['{"text": "oven bread recipe"}\n', '{"text": "bike gear ride"}\n'] * 30
+    at = {"first": 0, "middle": 30, "last": 60}[where]
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join([*rows[:at], *["{}\n", "\n"] * 120, *rows[at:]]))
+    whole = readers.read(path, text=text)
+    parts = list(Batches(path, text=text).read())
+    assert [t for some in parts for t in some.texts] == list(whole.texts)
+    found = cluster_large(path, tmp_path / "out.jsonl", text=text, embedder=None, levels=False)
+    written = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [row.get("text") for row in written] == [text or None for text in whole.texts]
+    assert sum(row["cluster"] == -1 for row in written) == 120
+    assert found.n_texts == 60
+
+
+def test_lists_of_lists_are_no_texts_in_parts_either(tmp_path: Path) -> None:
+    path = put(tmp_path, [[["a", "b"], ["c"]]] * 9)
+    for reads in (lambda: readers.read(path, text="text"), lambda: in_parts(path)):
+        with pytest.raises(InvalidInput, match="holds lists, not texts"):
+            reads()

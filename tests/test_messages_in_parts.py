@@ -80,6 +80,6 @@ def test_other_collections_of_dask() -> None:
     for data, name in others:
         for reads in (coterie.cluster, coterie.cluster_large):
             with pytest.raises(
-                InvalidInput, match=rf"^The data is a {name} of Dask\..*from_delayed"
+                InvalidInput, match=rf"^The data is of Dask's type {name}\..*from_delayed"
             ):
                 reads(data)

@@ -20,6 +20,7 @@ from test_tables import Unspeakable, written
 
 import coterie
 from coterie.errors import InvalidInput
+from coterie.text import _as_polars
 from coterie.text.readers import read
 from coterie.text.writing import polars_table
 
@@ -205,3 +206,69 @@ def test_a_saved_model_keeps_the_texts_of_mixed_columns(tmp_path: Path) -> None:
     kept = coterie.load(tmp_path / "model").rows.frame
     assert kept["bread \ufffd oven"].to_list() == ["5", *texts]
     assert kept["made"].to_list() == [str(NOON), *texts]
+
+
+VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (list(VECTORS), pl.List(pl.Float32)),
+        ([None, *VECTORS.astype(float)], pl.List(pl.Float64)),
+        (VECTORS.tolist(), pl.List(pl.Float64)),
+        ([["a", "b"], [], None, ["c", None]], pl.List(pl.String)),
+        ([True, None, False], pl.Boolean),
+        ([DAY, None], pl.Date),
+        ([1.5, None], pl.Float64),
+    ],
+    ids=str,
+)
+def test_values_of_one_plain_type_are_not_compared_one_by_one(
+    monkeypatch: pytest.MonkeyPatch, values: list[Any], dtype: Any
+) -> None:
+    """A million vectors would take minutes, and many times the memory of the table."""
+    monkeypatch.setattr(_as_polars, "_same", lambda *_: pytest.fail("compared"))
+    made = polars_table(table(values))["made"]
+    assert made.dtype == dtype
+    assert (
+        [None if v is None else list(v) for v in made]
+        == [None if v is None else list(v) for v in values]
+        if isinstance(dtype, pl.List)
+        else made.to_list() == values
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [VECTORS[0], VECTORS[0].astype(float) + 1e-9],
+        [np.array([2**60 + 1]), np.array([0.5])],
+        [[1.5], [2**60 + 1]],
+        [[True], [1]],
+    ],
+    ids=str,
+)
+def test_lists_of_several_types_are_compared(values: list[Any]) -> None:
+    """Nothing is rounded: where one type holds them all, it does so exactly."""
+    made = polars_table(table(values))["made"]
+    if made.dtype == pl.String:
+        assert [json.loads(v) for v in made] == [list(v) for v in values]
+    else:
+        assert [list(map(float, v)) for v in made] == [list(map(float, v)) for v in values]
+
+
+def test_a_long_column_is_compared_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_as_polars, "_AT_ONCE", 3)
+    for last, expected in ((7, "7"), (2.5, "2.5"), (True, "True"), ("x", "x")):
+        values = [*range(10), last]
+        assert str(polars_table(table(values))["made"][-1]) == expected
+
+
+def test_maps_of_arrow_stay_maps() -> None:
+    pa = pytest.importorskip("pyarrow")
+    kind = pd.ArrowDtype(pa.map_(pa.string(), pa.int64()))
+    frame = pd.DataFrame({"made": pd.Series([[("a", 1)], None], dtype=kind)})
+    made = polars_table(frame)["made"]
+    assert made.dtype != pl.String
+    assert made.null_count() == 1

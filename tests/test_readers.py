@@ -495,3 +495,12 @@ def test_columns_of_several_levels_are_refused() -> None:
     for text in (None, "text"):
         with pytest.raises(InvalidInput, match=r"several levels, such as \('a', 'text'\)"):
             readers.read(table, text=text)
+    other = pd.DataFrame({"text": ["bread oven", "bike ride"], ("a", 1): [1, 2]})
+    assert list(readers.read(other, text="text").texts) == ["bread oven", "bike ride"]
+
+
+@pytest.mark.parametrize("names", [(1, 1.0), (True, 1), ("n", "n")], ids=repr)
+def test_names_that_are_equal_are_refused(names: tuple[Any, Any]) -> None:
+    table = pd.DataFrame([["bread oven", 1, 2]], columns=pd.Index(["text", *names], dtype=object))
+    with pytest.raises(InvalidInput, match=r"The table has two columns named .*Rename one"):
+        readers.read(table, text="text")

@@ -37,7 +37,7 @@ def packed(tally: Tally) -> Packed:
     held.eliminate_zeros()
     held.sort_indices()
     n_words = held.shape[1]
-    rows = np.repeat(np.arange(held.shape[0]), np.diff(held.indptr))
+    rows = np.repeat(np.arange(held.shape[0], dtype=np.int64), np.diff(held.indptr))
     leap, step = np.divmod(np.diff(rows * n_words + held.indices, prepend=0), STEP)
     far = np.flatnonzero(leap)
     row = np.flatnonzero(tally.sums.any(axis=1))

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from coterie.errors import InvalidInput
 from coterie.text._columns import column, column_names, is_missing, names_as_texts
 from coterie.text._json import whole
+
+_AT_ONCE = 10_000  # values to compare
 
 
 def polars_table(frame: Any) -> Any:
@@ -66,7 +70,10 @@ def _may_hold_anything(series: Any) -> bool:
     import narwhals as nw
 
     dtype = getattr(series.to_native(), "dtype", None)  # pyarrow: None
-    return dtype is not None and (str(dtype) == "object" or series.dtype == nw.Unknown)
+    is_of_arrow = hasattr(dtype, "pyarrow_dtype")
+    return dtype is not None and (
+        str(dtype) == "object" or (series.dtype == nw.Unknown and not is_of_arrow)
+    )
 
 
 def _of_values(series: Any) -> Any:
@@ -131,7 +138,27 @@ def _fits_no_file(dtype: Any) -> bool:
 
 def _holds(made: Any, values: list[Any]) -> bool:
     """Whether a polars Series has these values, of a type that every file can hold."""
-    return not _fits_no_file(made.dtype) and _all_same(values, made.to_list())
+    if _fits_no_file(made.dtype) or len(made) != len(values):
+        return False
+    if made.dtype in _kept_by(set(map(type, values)) - {type(None)}, values):
+        return True
+    parts = range(0, len(values), _AT_ONCE)  # a list of all values would be larger than the table
+    return all(_all_same(values[i : i + _AT_ONCE], made[i : i + _AT_ONCE].to_list()) for i in parts)
+
+
+def _kept_by(types: set[type], values: list[Any]) -> list[Any]:
+    """Types of polars that certainly hold the values of these types, which need no look at each."""
+    import polars as pl
+
+    kept: dict[type, Any] = {str: pl.String, bool: pl.Boolean, float: pl.Float64, date: pl.Date}
+    if types == {list}:
+        inner = set(map(type, chain.from_iterable(filter(None, values)))) - {type(None)}
+        return [pl.List(kept[kind]) for kind in inner if len(inner) == 1 and kind in kept]
+    if len(types) == 1 and next(iter(types)).__name__ == "ndarray":
+        found = {(value.ndim, value.dtype.name) for value in values if value is not None}
+        vectors = {(1, "float32"): pl.List(pl.Float32), (1, "float64"): pl.List(pl.Float64)}
+        return [vectors[kind] for kind in found if len(found) == 1 and kind in vectors]
+    return [kept[kind] for kind in types if len(types) == 1 and kind in kept]
 
 
 def _all_same(values: Any, found: Any) -> bool:

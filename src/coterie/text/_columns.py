@@ -72,22 +72,23 @@ def column_names(frame: Any) -> list[Any]:
 
 def names_as_texts(names: Sequence[Any]) -> list[str]:
     """Names of columns as they are in a file; InvalidInput if two are the same there."""
+    if names and all(isinstance(name, tuple) for name in names):
+        raise InvalidInput(
+            f"The columns of the table have several levels, such as {names[0]!r}. Give each column a plain"
+            " name, as in `table.columns = ['_'.join(map(str, name)) for name in table.columns]`."
+        )
     seen: dict[str, Any] = {}
+    known = set()
     for name in names:
-        if isinstance(name, tuple):
-            raise InvalidInput(
-                f"The columns of the table have several levels, such as {name!r}. Give each column a plain"
-                " name, as in `table.columns = ['_'.join(map(str, name)) for name in table.columns]`."
-            )
+        if name in known:  # 1 is also 1.0
+            raise InvalidInput(f"The table has two columns named {name!r}. Rename one of them.")
         said = _json.whole(str(name))
         if said in seen:
-            one, other = repr(seen[said]), repr(name)
             raise InvalidInput(
-                f"The table has two columns named {one}. Rename one of them."
-                if one == other
-                else f"The columns {one} and {other} have the same name in a file. Rename one of them."
+                f"The columns {seen[said]!r} and {name!r} have the same name in a file. Rename one of them."
             )
         seen[said] = name
+        known.add(name)
     return list(seen)
 
 

@@ -84,6 +84,12 @@ def _is_exact(column: Any, dtype: Any) -> bool:
     """Whether the values of a column come back unchanged from another type."""
     import polars as pl
 
-    if dtype in (column.dtype, pl.String) or dtype.is_decimal():  # which has enough digits
+    if dtype == column.dtype:
         return True
-    return bool(column.cast(dtype, strict=False).cast(column.dtype, strict=False).equals(column))
+    try:
+        found = column.cast(dtype, strict=False)
+        if dtype == pl.String or dtype.is_decimal():  # which has enough digits
+            return bool(found.null_count() == column.null_count())
+        return bool(found.cast(column.dtype, strict=False).equals(column))
+    except pl.exceptions.PolarsError:
+        return False

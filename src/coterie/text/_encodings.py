@@ -97,6 +97,11 @@ def decode_more(piece: bytes, found: Detected, name: str) -> bytes:
             f"{byte} {found.encoding}, while all rows before are plain ASCII. Name the encoding of the"
             " file, as in " + example("encoding", guess) + "."
         )
+    if found.encoding == "utf-8":  # which other encodings would turn into other letters
+        raise InvalidInput(
+            f"{byte} {found.encoding}, the encoding of its first rows. Correct or remove this byte, or copy"
+            " or download the file again."
+        )
     guess = "latin-1" if found.encoding == "cp1252" else "cp1252"
     raise InvalidInput(
         f"{byte} {found.encoding}, the encoding of its first rows. Copy or download the file again, or"

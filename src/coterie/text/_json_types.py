@@ -39,7 +39,7 @@ class Kinds:
         for name in names:
             if self._is_text(name):
                 found[name] = pl.String()
-            elif any(map(_holds_strings, self._types.get(name, ()))):
+            elif pl.List(pl.String) in self._types.get(name, ()):
                 found[name] = pl.List(pl.String)
         return found
 
@@ -49,12 +49,6 @@ class Kinds:
         types = self._types.get(name, set())
         kinds = {"a number" if dtype.is_numeric() else dtype.base_type() for dtype in types}
         return pl.String in kinds or len(kinds) > 1
-
-
-def _holds_strings(dtype: Any) -> bool:
-    import polars as pl
-
-    return isinstance(dtype, pl.List) and (dtype.inner == pl.String or _holds_strings(dtype.inner))
 
 
 def retyped(frame: Any, objects: Objects, types: Mapping[str, Any]) -> Any:

@@ -184,9 +184,18 @@ class Batches:
                 self.notes += [note] if note else []
                 self.encoding = wide.encoding if wide else found.encoding
             frame, source = self._parsed(piece, data, name, is_first=n_rows == 0)
+            if not frame.width:
+                frame = self._empty(piece)
             n_rows += frame.height
             if frame.height:  # not only blank lines
                 yield frame, source
+
+    def _empty(self, piece: bytes) -> Any:
+        """The rows of objects without fields, for which polars has no table."""
+        import polars as pl
+
+        n_rows = sum(bool(line.strip()) for line in piece.split(b"\n"))
+        return pl.DataFrame({(self.columns or ["text"])[0]: [None] * n_rows})
 
     def _cut_at(self, piece: bytes) -> str:
         """The separator of a csv file; until its first rows are read, that of a piece."""

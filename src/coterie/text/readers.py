@@ -224,8 +224,8 @@ def is_dask(data: Any) -> bool:
         return True
     if kind.__module__.startswith(("dask.", "dask_expr.", "distributed.")):
         raise InvalidInput(
-            f"The data is a {kind.__name__.removesuffix('Leaf')} of Dask. Pass a Dask DataFrame instead:"
-            " dask.dataframe.from_delayed(), to_dataframe() of a Bag and"
+            f"The data is of Dask's type {kind.__name__.removesuffix('Leaf')}. Pass a Dask DataFrame"
+            " instead: dask.dataframe.from_delayed(), to_dataframe() of a Bag and"
             " dask.dataframe.from_dask_array() make one."
         )
     return False
