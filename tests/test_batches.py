@@ -388,6 +388,29 @@ def test_a_sample_does_not_keep_the_other_texts() -> None:
     assert _held(sample.frame()) < 10_000
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        (
+            [1, 2],
+            [1.5],
+            [1.0, 2.0, 1.5],
+        ),  # not texts, which nothing can be compared with as numbers
+        ([1, 2], [2.0], [1, 2, 2]),
+        ([2**60 + 1], [1.5], [str(2**60 + 1), "1.5"]),
+        ([1], ["a"], ["1", "a"]),
+        ([None], [3], [None, 3]),
+        ([[1]], ["a"], ["[1]", "a"]),
+    ],
+)
+def test_a_sample_of_batches_whose_columns_differ(first: Any, second: Any, found: Any) -> None:
+    sample = Sample(9, 3, ["text", "^score.*$"])
+    for values in (first, second):
+        frame = pl.DataFrame({"text": ["words"] * len(values), "^score.*$": values})
+        sample.add(readers.from_piece(frame, "text", None))
+    assert sample.frame()["^score.*$"].to_list() == found
+
+
 def _held(frame: pl.DataFrame) -> int:
     """Bytes that a column of texts keeps alive."""
     array = frame.to_arrow(compat_level=pl.CompatLevel.newest())["text"].chunks[0]

@@ -113,6 +113,17 @@ def test_the_order_of_the_parts_does_not_matter(name: str) -> None:
     assert reduce(lambda right, left: left.joined(right), found[::-1]).chosen == expected
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_a_name_that_looks_like_a_pattern_is_a_name(name: str) -> None:
+    parts, expected = CASES[name]
+    odd = [part.alias("^x.*$") for part in parts]
+    assert common(odd) == expected
+    for part, same in zip(odd, parts, strict=True):
+        found = as_type(part, expected)
+        assert found.name == "^x.*$"
+        assert found.alias("x").equals(as_type(same, expected))
+
+
 def test_texts_show_every_digit() -> None:
     large, small = as_type(series(pl.Int64, LARGE), pl.String), as_type(HALVES, pl.String)
     assert [large[0], small[0]] == [str(LARGE), "1.5"]

@@ -246,18 +246,24 @@ def held_up() -> Iterator[Callable[..., Any]]:
     GO_ON.set()
 
 
+def ctrl_c_during(task: str) -> Callable[..., bool]:
+    """As `calls.finished`, with a Ctrl-C while such a task waits or runs."""
+
+    def finished(client: Any, asked: list[Any], *_: Any, **__: Any) -> bool:
+        def interrupted() -> bool:
+            wait_until(lambda: any(task in key for key in pending(client)))
+            raise KeyboardInterrupt
+
+        return calls.finished(client, asked, interrupted)
+
+    return finished
+
+
 def test_no_task_of_a_sweep_is_left_after_ctrl_c(
     dask_client: Any, held_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted() -> bool:
-        wait_until(lambda: any("coterie_sweep" in key for key in pending(dask_client)))
-        raise KeyboardInterrupt
-
-    def finished(client: Any, asked: list[Any], *_: Any, **__: Any) -> bool:
-        return calls.finished(client, asked, interrupted)
-
     monkeypatch.setattr(dask_backend, "_sweep", held_up)
-    monkeypatch.setattr(dask_backend, "finished", finished)
+    monkeypatch.setattr(dask_backend, "finished", ctrl_c_during("coterie_sweep"))
     with pytest.raises(KeyboardInterrupt):
         coterie.GSDMM(9, backend="dask", n_sweeps=2).fit(TEXTS[:100])
     wait_until(lambda: not pending(dask_client))
@@ -273,17 +279,10 @@ def placed(client: Any) -> remote.RemoteDocuments:
 def test_no_task_that_places_documents_is_left_after_ctrl_c(
     dask_client: Any, held_up: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted() -> bool:
-        wait_until(lambda: any("coterie_best" in key for key in pending(dask_client)))
-        raise KeyboardInterrupt
-
-    def finished(client: Any, asked: list[Any], *_: Any, **__: Any) -> bool:
-        return calls.finished(client, asked, interrupted)
-
     there = placed(dask_client)
     there.on_done = lambda *_: None
     monkeypatch.setattr(per_shard, "best", held_up)
-    monkeypatch.setattr(remote, "finished", finished)
+    monkeypatch.setattr(remote, "finished", ctrl_c_during("coterie_best"))
     with pytest.raises(KeyboardInterrupt):
         there.place(None, np.zeros(1, np.int32))
     del there.labels, there.probability

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,10 @@ def test_a_folder_of_parquet_files(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
     put(folder / "part.0.parquet")
-    for reads in (Batches, coterie.cluster):
+    ways: tuple[Callable[[Path], Any], ...] = (Batches, coterie.cluster)
+    for reads in ways:
         with pytest.raises(InvalidInput, match="parquet files in this folder, use '") as error:
-            reads(folder)  # type: ignore[operator]
+            reads(folder)
         pattern = str(error.value).partition("use '")[2].removesuffix("'.")
         assert sum(map(len, Batches(pattern).read())) == TABLE.height
 

@@ -21,8 +21,8 @@ from test_tables import Unspeakable, written
 import coterie
 from coterie.errors import InvalidInput
 from coterie.text import _as_polars
+from coterie.text._as_polars import polars_table
 from coterie.text.readers import read
-from coterie.text.writing import polars_table
 
 DAY, NOON, HOUR = date(2020, 1, 2), datetime(2020, 1, 2, 12), timedelta(hours=1)
 HALF = "bread \ud83d oven"

@@ -17,9 +17,7 @@ from coterie.errors import ConnectionLost, CoterieError, InvalidInput
 POLL = 0.5  # seconds between two looks at whether the user wants to stop
 PATIENCE = 60.0  # seconds to wait for a worker where there is none
 RETRIES = 6  # of tasks that lost their workers more often than Dask allows
-WORKER = (
-    450e6  # bytes that a worker takes with the packages and kernels of coterie, beside its data
-)
+WORKER = 450e6  # bytes of a worker with the packages and kernels of coterie, without its data
 LOST_AGAIN = (
     "Workers of the Dask cluster were lost several times in the same task. Look at the logs of the"
     " workers; they may need more memory."

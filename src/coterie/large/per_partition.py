@@ -18,6 +18,7 @@ from coterie.errors import InvalidInput
 from coterie.large.sample import Drawn, draw
 from coterie.text import frequencies, readers, writing
 from coterie.text._again import digest_of
+from coterie.text._as_polars import polars_table
 from coterie.text._common_type import Types, as_type, types_of
 from coterie.text.batches import Piece, read_piece
 from coterie.text.frequencies import Frequencies
@@ -169,7 +170,7 @@ def form(part: Parcel) -> Parcel:
     counts_rows = type(index).__name__ == "RangeIndex" and index.step == 1
     named = index is not None and any(name is not None for name in index.names)
     has_index = named or not (index is None or counts_rows)
-    table = writing.polars_table(frame if index is None else _index_as_columns(frame))
+    table = polars_table(frame if index is None else _index_as_columns(frame))
     return Parcel(Form(has_index, {column.name: types_of(column) for column in table}))
 
 
@@ -200,7 +201,7 @@ def written(
 
 def _in_form(frame: Any, form: Form) -> Any:
     """A table for a file beside those of other partitions, whose columns have the same types."""
-    table = writing.polars_table(_index_as_columns(frame) if form.has_index else frame)
+    table = polars_table(_index_as_columns(frame) if form.has_index else frame)
     found = [(column, form.types.get(column.name)) for column in table]
     return table.with_columns(as_type(column, types.chosen) for column, types in found if types)
 

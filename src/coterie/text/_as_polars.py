@@ -49,6 +49,11 @@ def polars_series(series: Any, name: str) -> Any:
     return made.alias(name)
 
 
+def as_texts(series: Any) -> Any:
+    """A polars Series with the texts of its values."""
+    return _texts(series.to_list()).alias(series.name)
+
+
 def as_text(value: Any) -> str | None:
     """A value as the text of one cell: lists and objects with fields as JSON."""
     if value is None:

@@ -49,12 +49,13 @@ def as_type(column: Any, dtype: Any) -> Any:
     if dtype is None or column.dtype == dtype:
         return column
     if _is_void(column):
-        return pl.Series(column.name, [], dtype).clear(len(column))
+        return pl.Series([], dtype=dtype).clear(len(column)).alias(column.name)
     return column.cast(dtype)
 
 
 def _is_void(column: Any) -> bool:
     """Whether a column has no value, so that its type says nothing."""
+    column = column.alias("")  # polars takes names such as ^a.*$ for patterns
     return bool(column.is_null().all() or (column.dtype.is_float() and column.is_nan().all()))
 
 

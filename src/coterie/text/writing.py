@@ -15,8 +15,7 @@ from coterie._sentence import beginning, counted
 from coterie.errors import InvalidInput
 from coterie.text import _excel, _parquet
 from coterie.text._again import Changed
-from coterie.text._as_polars import as_text
-from coterie.text._as_polars import polars_table as polars_table
+from coterie.text._as_polars import as_texts, polars_table
 from coterie.text._dialect import Dialect
 from coterie.text._json import Objects, OnDisk
 from coterie.text._kinds import kind_in_words
@@ -261,10 +260,6 @@ def _for_json(frame: Any) -> Any:
 
 
 def _as_texts(frame: Any, needs_text: Any) -> Any:
-    import polars as pl
-
     return frame.with_columns(
-        pl.Series(name, [as_text(value) for value in frame[name].to_list()], pl.String)
-        for name, dtype in frame.schema.items()
-        if needs_text(dtype)
+        as_texts(frame[name]) for name, dtype in frame.schema.items() if needs_text(dtype)
     )
