@@ -1,5 +1,6 @@
 """Levels: the tree, exact numbers of clusters, the one that several runs agree on, and trust."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -118,24 +119,65 @@ def test_a_level_that_says_more_wins_over_one_agreed_on_better() -> None:
     assert levels.choose([2], [0.1], [0.6]) == 0
 
 
-def test_few_broad_groups_of_a_large_corpus_are_no_refuge() -> None:
-    """A sample has few texts of each fine group, so its runs agree on none: what they say counts, too."""
+def test_few_broad_groups_of_a_thin_sample_are_no_refuge() -> None:
+    """It has few texts of each fine group, so its runs agree on none: what they say counts, too."""
     tried = [2, 3, 4, 5, 8, 20, 40]
     entropy = np.log(tried)
     agreed = [0.6, 0.5, 0.5, 0.5, 0.45, 0.4, 0.2]
     assert tried[levels.choose(tried, agreed, entropy)] == 8
-    assert tried[levels.choose(tried, agreed, entropy, large=True)] == 20
+    assert tried[levels.choose(tried, agreed, entropy, thin=True)] == 20
     sure = [1, 0.9, 0.9, 0.97, 0.85, 0.8, 0.75]
-    assert levels.choose(tried, sure, entropy) == levels.choose(tried, sure, entropy, large=True)
+    assert levels.choose(tried, sure, entropy) == levels.choose(tried, sure, entropy, thin=True)
 
 
-@pytest.mark.parametrize(("large", "share"), [(240, 0.25), (241, 1.0)])
-def test_the_prior_shrinks_with_the_sample_of_a_large_corpus(
-    large: int, share: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "agreed",
+    [
+        "66 44 43 43 36 33 32 30 28 26 28 29 30 32 33 35 36 36",
+        "67 55 43 37 34 31 28 25 23 24 24 25 26 28 30 32 32 32",
+    ],
+    ids=["100,000 titles", "150,000 titles"],
+)
+def test_many_titles_are_not_five_groups(agreed: str) -> None:
+    """As measured on random samples of reddit's titles, of which 5 and 7 groups were returned."""
+    tried = [2, 3, 4, 5, 7, 9, 11, 15, 19, 25, 33, 42, 55, 72, 93, 121, 157, 185]
+    shares = [int(share) / 100 for share in agreed.split()]
+    entropy = [0.8 * math.log(n) for n in tried]
+    assert tried[levels.choose(tried, shares, entropy)] < 9
+    assert tried[levels.choose(tried, shares, entropy, thin=True)] > 100
+
+
+@pytest.mark.parametrize("way", ["a list", "a file", "a file in parts"])
+@pytest.mark.parametrize("size", [61, 150, 199, 201, 240])
+def test_no_size_and_no_way_of_reading_falls_back_to_a_few_groups(
+    way: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts are compared in a sample, a corpus is large from 200 on, and runs agree on no level."""
+    monkeypatch.setattr(sample_start, "LARGE", 200)
+    monkeypatch.setattr(levels, "SAMPLE", 40)
+    monkeypatch.setattr(levels, "SAMPLE_LARGE", 60)
+    monkeypatch.setattr(levels, "_agreement", lambda labels: 0.42 if labels[0].max() < 5 else 0.36)
+    settings = {"embedder": None, "beta": 0.01, "random_state": 1}
+    subjects = [[f"{letter}{part}" for part in "abcde"] for letter in "bcdfghjklmnpqrstvwxz"]
+    rng = np.random.default_rng(2)
+    rows = [" ".join(rng.choice(subjects[i % 20], 6)) for i in range(size)]
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    if way == "a file in parts":
+        out = tmp_path / "out.csv"
+        found = coterie.cluster_large(path, out, sample=size // 2 + 31, **settings)
+    else:
+        found = coterie.cluster(rows if way == "a list" else path, **settings)
+    assert found.n_clusters > 9
+
+
+@pytest.mark.parametrize(("thin", "share"), [(239, 0.25), (240, 1.0)])
+def test_the_prior_shrinks_with_a_thin_sample(
+    thin: int, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the whole prior, groups of which the sample has few texts would be merged."""
-    monkeypatch.setattr(sample_start, "LARGE", large)
-    monkeypatch.setattr(levels, "SAMPLE_LARGE", 60)
+    monkeypatch.setattr(levels, "SAMPLE", 60 if thin < 240 else 240)
+    monkeypatch.setattr(levels, "SAMPLE_LARGE", thin)
     seen: list[tuple[int, float]] = []
     run = levels._run
 
@@ -340,7 +382,7 @@ def test_texts_outside_the_sample_get_the_trust_of_their_cluster(
 ) -> None:
     monkeypatch.setattr(levels, "SAMPLE", 60)
     found = coterie.cluster(TEXTS, embedder=None, beta=0.05, tie_duplicates=False)
-    sampled = np.isin(np.arange(240), levels._sample(240, 60))
+    sampled = np.isin(np.arange(240), levels._sample(240))
     assert sampled.sum() == 60
     for k in range(found.n_clusters):
         own = found.labels == k

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
+import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,11 +33,13 @@ FOREIGN = ("debian_packages_ru", "debian_packages_ja", "fewclue_tnews_zh")
 SNIPPET = "GSDPMM on googlenews_snippet"
 TITLES = 20_000  # of reddit, evenly spaced, whose largest clusters are looked at
 SHARES, BEFORE = "shares, reddit_titles", "shares before, reddit_titles"
+SIZES = (20_000, 100_000, 190_000, 215_000, None)  # of reddit, drawn; None: all
+WAYS = ("memory", "parts")
 
 
 def run(options: Options) -> Rows:
     results = Results("engine/levels", options)
-    names = (*SETS, "odd texts", "split and merge", SHARES)
+    names = (*SETS, "odd texts", "split and merge", SHARES, "sizes")
     for name in options.choose(names, quick=2):
         tasks: dict[str, Callable[[], Row]] = {f"levels, {name}": partial(_levels, name)}
         if name == "odd texts":
@@ -43,6 +48,12 @@ def run(options: Options) -> Rows:
             tasks = {SNIPPET: partial(_split, options)}
         elif name == SHARES:
             tasks = {SHARES: _shares}
+        elif name == "sizes":
+            tasks = {
+                f"sizes, {size or 'all'} titles, {way}": partial(_size, size, way)
+                for size in SIZES
+                for way in WAYS
+            }
         for key, task in tasks.items():
             results.once(key, task)
             say(f"{key}: {results.rows[key]}")
@@ -147,10 +158,31 @@ def _shares() -> Row:
     return {"texts": len(texts), "above 2": int((size > 2).sum()), "largest": largest}
 
 
+def _size(size: int | None, way: str) -> Row:
+    """The number of groups of a random sample of titles, read into memory or in parts."""
+    import coterie
+
+    rows = texts_of("reddit_titles")
+    if size is not None:
+        rows = random.Random(size).sample(rows, size)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "titles.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        if way == "parts":
+            out = Path(folder) / "out.jsonl"
+            coterie.cluster_large(path, out, text="text")
+            labels = [json.loads(line)["cluster"] for line in out.open(encoding="utf-8")]
+        else:
+            labels = coterie.cluster(path, text="text").labels.tolist()
+    found = full_score([str(row["label"]) for row in rows], labels)
+    groups = len({label for label in labels if label >= 0})
+    return {"texts": len(rows), "groups": groups, "ami": float(found["ami"])}
+
+
 def table(rows: Rows) -> str:
     if not rows:
         return ""
-    sets, odd = [], []
+    sets, odd, sizes = [], [], []
     for key, row in rows.items():
         kind, _, name = key.partition(", ")
         if kind == "levels":
@@ -165,6 +197,8 @@ def table(rows: Rows) -> str:
         elif kind == "odd texts":
             shown = [f"{got['found']:.2f} ({got['false']:.1%})" for got in _parts(row).values()]
             odd.append([name, *shown])
+        elif kind == "sizes":
+            sizes.append([name, row["groups"], f"{row['ami']:.3f}"])
     split = []
     if SNIPPET in rows:
         for how, got in _parts(rows[SNIPPET]).items():
@@ -182,6 +216,7 @@ def table(rows: Rows) -> str:
         markdown(["set", "languages", "noise", "domain", "single lines"], odd),
         markdown(["splits and merges", "NMI (geometric)", "log joint", "clusters"], split),
         markdown(["reddit_titles", "texts", "clusters above 2", "in the largest three"], shares),
+        markdown(["reddit_titles, random samples", "groups", "AMI"], sizes),
     )
 
 
@@ -202,7 +237,14 @@ def claims(rows: Rows) -> list[Claim]:
         for kind, got in _parts(row).items()
     ]
     split = rows.get(SNIPPET, {}).get("with", {}).get("nmi")
+    counts = [row["groups"] for key, row in rows.items() if key.startswith("sizes, ")]
     return [
+        single(
+            "Random samples of reddit_titles, five sizes and two ways of reading: the largest number of"
+            " groups is at most five times the smallest",
+            f"{min(counts)} to {max(counts)}" if counts else "",
+            max(counts) <= 5 * min(counts) if counts else None,
+        ),
         single(
             "One seed: the chosen level is lower in ARI by over .05 than a single run on at most 2 of 27",
             f"{lower} of {n}" if n else "",
