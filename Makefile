@@ -60,7 +60,7 @@ test-lowest: $(LOWEST) ## run the tests with the lowest versions that pyproject.
 	NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-lowest" .venv-lowest/bin/python -m pytest -m "not slow" \
 	  -W ignore::DeprecationWarning $(ARGS)
 
-fuzz: $(DEV) ## test with damaged files, invalid matrices, kills and races (ARGS="folders --quick" for a part)
+fuzz: $(DEV) ## test with damaged files, odd cells, invalid matrices, kills and races (ARGS="folders --quick" for a part)
 	$(BIN)/python -m benchmarks.trust $(ARGS)
 
 test-seeds: $(DEV) ## run the tests that draw with 50 other seeds (SEEDS="1 2 3" for other ones)

@@ -1,8 +1,8 @@
 """Runs many small cases in child processes, so that a crash or a hang is a count and not the end.
 
-A case is a function of its number and a seed that returns a word ("fine", "refused") or a sentence
-about what was wrong. What it raises is a raw exception; a child that dies is a crash; one that does
-not answer in time is a hang.
+A case is a function of its number and a seed that returns a word ("fine", "refused", or "said" if a note
+told what could not be kept) or a sentence about what was wrong. What it raises is a raw exception; a child
+that dies is a crash; one that does not answer in time is a hang.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 LIMIT = 10.0  # seconds a case may take
 START = 300.0  # seconds until the first answer: a child compiles, and makes what it mutates
 SHOWN = 20
-GOOD = ("fine", "refused")
+GOOD = ("fine", "refused", "said")
 
 
 def run(cases: str, n: int, seed: int = 0, children: int = 2) -> dict[str, Any]:
