@@ -5,6 +5,7 @@
     vocabulary.txt      one word per line (backslash, line feed and carriage return escaped)
     trace.csv           a record of every sweep
     documents.parquet   the user's own table (for a `Clustering`)
+    objects.jsonl       its rows as they were read, if they were JSON objects
 
 The folder is complete or does not exist: it is written next to the target and then renamed.
 """
@@ -17,7 +18,8 @@ import io as text_io
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -41,11 +43,14 @@ from coterie._version import __version__
 from coterie.counts import Corpus
 from coterie.errors import ModelFileError
 from coterie.model import Model
+from coterie.text import _json_lines
+from coterie.text._again import Before
+from coterie.text._files import LARGE
 from coterie.trace import SweepRecord, Trace
 
 SCHEMA = 1
 ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.csv", "config.json"
-DOCUMENTS = "documents.parquet"
+DOCUMENTS, OBJECTS = "documents.parquet", "objects.jsonl"
 UTF8 = ("utf-8", "surrogatepass")  # words may contain lone surrogates, such as half an emoji
 MAX_CONFIG_BYTES = 2**24
 
@@ -63,6 +68,8 @@ class Saved(NamedTuple):
     write_documents: Callable[[BinaryIO], None] | None = (
         None  # writes that table, if it is to be saved
     )
+    objects: Callable[[], Iterator[bytes]] | None = None  # lines with the JSON of each row
+    write_objects: Callable[[BinaryIO], bool] | None = None  # writes them; False: they are gone
     corpus: Corpus | None = None  # the training documents
     promoting: Any = None  # sparse, training rows x words: which words promote related words
 
@@ -100,7 +107,22 @@ def load(path: str | os.PathLike[str]) -> Saved:
     promoting = read_promoting(folder / ARRAYS, arrays, model, per_row["labels"].size)
     corpus = read_corpus(folder / ARRAYS, arrays, model, per_row, promoting, sampled)
     first = (config["estimator"], config["parameters"], fitted, model, per_row, trace)
-    return Saved(*first, documents=documents, corpus=corpus, promoting=promoting)
+    objects = _objects(folder, config.get("objects"))
+    return Saved(*first, documents, objects=objects, corpus=corpus, promoting=promoting)
+
+
+def _objects(folder: Path, digest: Any) -> Callable[[], Iterator[bytes]] | None:
+    """The lines of the file with the rows as JSON; a large one is read when it is written."""
+    if digest is None:
+        return None
+    path = folder / OBJECTS
+    size = path.stat().st_size if path.is_file() else 0
+    if size < LARGE:
+        return partial(_json_lines.pieces, _read_checked(folder, OBJECTS, digest))
+    try:
+        return Before(path.absolute(), size, bytes.fromhex(digest)).lines
+    except (TypeError, ValueError):
+        raise damaged(folder / CONFIG, f"the checksum of {OBJECTS} is none") from None
 
 
 def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:
@@ -133,6 +155,14 @@ def _write(folder: Path, saved: Saved) -> None:
         names.append(DOCUMENTS)
         with (folder / DOCUMENTS).open("wb") as file:
             saved.write_documents(file)
+    objects = {}
+    if saved.write_objects is not None:
+        with (folder / OBJECTS).open("wb") as file:
+            is_whole = saved.write_objects(file)
+        if is_whole:
+            objects = {"objects": _digest(folder / OBJECTS)}
+        else:
+            (folder / OBJECTS).unlink()
     shutil.copymode(folder / TRACE, folder / ARRAYS)  # safetensors lets nobody else read its file
     config = {
         "schema": SCHEMA,
@@ -143,6 +173,7 @@ def _write(folder: Path, saved: Saved) -> None:
         "urn": urn_numbers(saved.model),
         "trace_notes": saved.trace.notes,
         "files": {name: _digest(folder / name) for name in names},
+        **objects,  # not among `files`: they may be too large to be read at once
     }
     config["checksum"] = _config_digest(config)
     content = json.dumps(config, indent=2).encode()
@@ -181,7 +212,8 @@ def no_model(target: Path) -> str:
     ):
         return "it is not a coterie model"
     others = sorted(
-        {path.name for path in target.iterdir()} - {ARRAYS, WORDS, TRACE, DOCUMENTS, CONFIG}
+        {path.name for path in target.iterdir()}
+        - {ARRAYS, WORDS, TRACE, DOCUMENTS, OBJECTS, CONFIG}
     )
     return (
         f"it contains files that do not belong to the model ({', '.join(others[:3])})"
@@ -226,7 +258,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 
 def _read_checked(folder: Path, name: str, digest: Any) -> bytes:
-    if name not in (ARRAYS, WORDS, TRACE, DOCUMENTS):
+    if name not in (ARRAYS, WORDS, TRACE, DOCUMENTS, OBJECTS):
         raise damaged(folder / CONFIG, f"it lists an unknown file ({name!r})")
     content = _read(folder / name, allowed_memory())
     if hashlib.sha256(content).hexdigest() != digest:

@@ -62,12 +62,14 @@ def saved(groups: Clustering) -> io.Saved:
             "edits": groups.edits,
             "column": groups.rows.saved_column,
             "ids": groups.rows.id_column,
+            "table": groups.rows.to_dict(),
             **({} if groups.embedding is None else groups.embedding.facts()),
         },
         model=groups.model,
         per_row=_per_row(groups),
         trace=groups.trace,
         write_documents=groups.rows.write_parquet,
+        write_objects=groups.rows.write_objects if groups.rows.has_objects else None,
         corpus=groups.corpus,
         promoting=groups.promoting,
     )
@@ -94,8 +96,9 @@ def fields(saved: io.Saved, folder: Path) -> dict[str, Any]:
         raise damaged(documents, "it is missing")
     column, ids, n_rows = fitted.get("column"), fitted.get("ids"), saved.per_row["labels"].size
     try:
-        rows = readers.from_parquet(saved.documents, column, ids, n_rows)
-    except ValueError as error:
+        table = (fitted.get("table"), saved.objects)
+        rows = readers.from_parquet(saved.documents, column, ids, n_rows, *table)
+    except (TypeError, ValueError, LookupError, OverflowError) as error:
         raise damaged(documents, str(error).rstrip(".")) from None
     try:
         return dict(

@@ -48,6 +48,28 @@ class Cells:
             kept.append(typed[name] if same else self.frame[name])
         return pl.DataFrame(kept)
 
+    def to_dict(self, typed: Any) -> dict[str, Any]:
+        """What `exact` does not say of the cells, as plain data for JSON."""
+        numbers = [name for name, dtype in typed.schema.items() if dtype.is_float()]
+        header = None if self.header == typed.columns else self.header
+        return {"header": header, "numbers": numbers, "separator": self.separator}
+
+    @staticmethod
+    def reopened(exact: Any, about: dict[str, Any]) -> tuple[Any, Cells]:
+        """The table with parsed numbers, and its cells, from `exact` and `to_dict`."""
+        import polars as pl
+
+        header = exact.columns if about["header"] is None else about["header"]
+        "".join(header).encode()  # neither other values nor half a character
+        if len(header) != exact.width:
+            raise ValueError("its header does not match its columns")
+        if any(dtype not in (pl.String, pl.Int64, pl.Float64) for dtype in exact.dtypes):
+            raise ValueError("its cells are no texts")
+        texts = [n for n in about["numbers"] if exact.schema.get(n) == pl.String]
+        typed = exact.with_columns(with_types(exact[texts])) if texts else exact
+        cells = pl.DataFrame([column.cast(pl.String) for column in exact])
+        return typed, Cells(list(header), cells, str(about["separator"]))
+
 
 def read(
     data: bytes,

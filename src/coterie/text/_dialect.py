@@ -9,6 +9,7 @@ import codecs
 from typing import Any, NamedTuple
 
 from coterie.text import _encodings
+from coterie.text._csv import SEPARATORS
 
 _SAMPLE = 1_000  # rows
 _COMMA, _POINT = r"^-?\d+,\d+$", r"^-?\d+\.\d+$"
@@ -29,8 +30,22 @@ class Dialect(NamedTuple):
             return self.mark + text
         try:
             return self.mark + text.decode().encode(self.encoding)
-        except UnicodeEncodeError:
+        except UnicodeError:
             return codecs.BOM_UTF8 + text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The dialect as plain data for JSON."""
+        return {**self._asdict(), "mark": self.mark.hex()}
+
+    @staticmethod
+    def from_dict(saved: dict[str, Any]) -> Dialect:
+        """The inverse of `to_dict`; an error for anything else."""
+        found = Dialect(**{**saved, "mark": bytes.fromhex(saved["mark"])})
+        known = found.separator in SEPARATORS and found.line_end in ("\n", "\r\n")
+        "a".encode(found.encoding)  # an error if there is no such encoding
+        if not known or not isinstance(found.decimal_comma, bool):
+            raise ValueError("no csv file is written in this way")
+        return found
 
 
 EXCEL = Dialect(mark=codecs.BOM_UTF8)  # Excel reads UTF-8 only with a mark

@@ -47,6 +47,12 @@ class Objects:
         """Each object on one line, with the members of another object added at its end."""
         return [_json_lines.with_members(*pair) for pair in zip(self.load(), added, strict=True)]
 
+    def pieces(self) -> Iterator[bytes]:
+        """The lines of a file with one object per line."""
+        if self.data is not None:
+            return _json_lines.pieces(self.data)
+        return (f"{_json_lines.on_one_line(piece)}\n".encode() for piece in self.load())
+
     def write(self, ours: Any, out: BinaryIO) -> None:
         """Write each object on one line, with the columns of a DataFrame added at its end."""
         if self.data is not None:
@@ -101,6 +107,27 @@ class OnDisk(NamedTuple):
     def exact(self, typed: Any) -> Any:
         """Return the DataFrame, which is as exact as typed columns can be."""
         return typed
+
+
+def reopened(lines: Callable[[], Iterator[bytes]], columns: list[str], n_rows: int) -> OnDisk:
+    """Objects in the lines of a saved model, which anybody may have written: each is looked at."""
+
+    def pieces() -> Iterator[bytes]:
+        left = n_rows
+        for piece in lines():
+            try:
+                _check_depth(piece, "the model")
+                objects = [_decoder.decode(one) for one in _json_lines.objects_in(piece)]
+            except ValueError:
+                raise Changed from None
+            left -= len(objects)
+            if left < 0 or not all(isinstance(one, dict) for one in objects):
+                raise Changed
+            yield piece
+        if left:
+            raise Changed
+
+    return OnDisk(columns, pieces)
 
 
 def lines(data: bytes, name: str) -> tuple[Any, Objects]:

@@ -72,6 +72,17 @@ def write(out: BinaryIO, frame: Any, row_group: int | None = None) -> None:
         raise
 
 
+def fits(column: Any) -> bool:
+    """Whether parquet can hold a polars Series."""
+    import polars as pl
+
+    try:
+        write(io.BytesIO(), column.head(1).to_frame())
+    except pl.exceptions.PolarsError:
+        return False
+    return True
+
+
 def row_groups(path: Path) -> list[tuple[int, int]]:
     """The rows of each row group, and the memory they take; only the footer is read."""
     try:

@@ -7,16 +7,16 @@ table, to which `with_columns` adds columns. The text column is guessed if it is
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from coterie._sentence import example
+from coterie._sentence import counted, example
 from coterie.errors import InvalidInput
 from coterie.text import _doubts, _files, _json, _parquet, _several
-from coterie.text._as_polars import polars_series
+from coterie.text._again import Changed
+from coterie.text._as_polars import as_texts, polars_series
 from coterie.text._columns import (
     chosen,
     column,
@@ -31,7 +31,12 @@ from coterie.text._dialect import Dialect
 from coterie.text._guessing import guess
 from coterie.text._lazy import Column
 from coterie.text._names import IDS
+from coterie.text.writing import CHANGED
 
+OF_EARLIER = (
+    "The model was saved by an earlier version of coterie, so its table holds the values as they were"
+    " read, but not always in their original notation."
+)
 ROW_GROUP = 2**15  # rows of a saved table that are packed together, in memory
 
 Source = Cells | _json.Objects | _json.OnDisk | None
@@ -50,6 +55,7 @@ class Rows:
     id_column: str | None = None  # the column of `frame` with the ids
     source: Source = field(default=None, repr=False)  # the cells as in the file
     dialect: Dialect | None = None  # how the csv file was written
+    lost: Sequence[str] = ()  # notes about what a saved model did not keep
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -87,14 +93,44 @@ class Rows:
                 self.notes.append(note)
         return dict(zip(names, new.values(), strict=True))
 
+    def to_dict(self) -> dict[str, Any]:
+        """What `write_parquet` and `write_objects` do not say, as plain data for JSON."""
+        cells = self.source.to_dict(self.frame) if isinstance(self.source, Cells) else None
+        return {
+            "lost": list(self.lost),
+            "n_columns": len(column_names(self.frame)),
+            "dialect": None if self.dialect is None else self.dialect.to_dict(),
+            "cells": cells,
+            "has_objects": self.has_objects,
+        }
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether the rows were JSON objects."""
+        return isinstance(self.source, _json.Objects | _json.OnDisk)
+
+    def write_objects(self, out: BinaryIO) -> bool:
+        """Write the JSON objects as they were read; False if their file has changed since."""
+        if not isinstance(self.source, _json.Objects | _json.OnDisk):
+            return False
+        try:
+            out.writelines(self.source.pieces())
+        except Changed:
+            return False
+        return True
+
     def write_parquet(self, out: BinaryIO) -> None:
-        """Write the user's table as a parquet file; columns that parquet cannot hold are left out."""
+        """Write the user's table as a parquet file, with the cells of a csv file as they were read.
+
+        Columns that parquet cannot hold are written as texts, or left out if they have none.
+        """
         import polars as pl
 
         if isinstance(self.frame, pl.DataFrame):
             start = out.tell()
             try:
-                _parquet.write(out, self.frame, ROW_GROUP)
+                frame = self.source.exact(self.frame) if self.source else self.frame
+                _parquet.write(out, frame, ROW_GROUP)
                 return
             except OSError:
                 raise
@@ -105,10 +141,10 @@ class Rows:
         for name in column_names(self.frame):
             try:
                 native = polars_series(column(self.frame, name), _json.whole(str(name)))
-                pl.DataFrame(native).write_parquet(io.BytesIO())
             except Exception:  # tables may hold arbitrary objects
                 continue
-            columns.append(native)
+            if native.dtype != pl.Object:
+                columns.append(native if _parquet.fits(native) else as_texts(native))
         _parquet.write(out, pl.DataFrame(columns), ROW_GROUP)
 
     def names_for(self, new: Iterable[str]) -> list[str]:
@@ -122,12 +158,44 @@ class Rows:
         return names
 
 
-def from_parquet(content: bytes, column: Any, id: Any, n_rows: int) -> Rows:
-    """Read the output of `write_parquet`; ValueError for anything else."""
+def from_parquet(
+    content: bytes,
+    column: Any,
+    id: Any,
+    n_rows: int,
+    about: Any = None,
+    objects: Callable[[], Iterator[bytes]] | None = None,
+) -> Rows:
+    """Read the output of `write_parquet`, `to_dict` and `write_objects`; ValueError for anything else.
+
+    Earlier versions wrote the first one alone.
+    """
     named = column if isinstance(column, list) and column else [column]
     if not (all(isinstance(name, str) for name in named) and (id is None or isinstance(id, str))):
         raise ValueError("its columns are not named")
-    return _from_frame(_parquet.read(content, "It", n_rows), column, id, [])
+    frame = _parquet.read(content, "It", n_rows)
+    if about is None:
+        rows = _from_frame(frame, column, id, [OF_EARLIER])
+        rows.lost = [OF_EARLIER]
+        return rows
+    lost = [str(note) for note in about["lost"]]
+    source: Source = None
+    n_lost = int(about["n_columns"]) - frame.width
+    if n_lost > 0:
+        lost.append(
+            f"The saved model is without {counted(n_lost, 'column')} of your table, whose values no file"
+            " can hold."
+        )
+    if about["cells"] is not None:
+        frame, source = Cells.reopened(frame, about["cells"])
+    elif objects is not None:
+        source = _json.reopened(objects, frame.columns, n_rows)
+    elif about["has_objects"]:
+        lost.append(CHANGED)
+    rows = _from_frame(frame, column, id, list(lost), source)
+    rows.lost = lost
+    rows.dialect = None if about["dialect"] is None else Dialect.from_dict(about["dialect"])
+    return rows
 
 
 def read(

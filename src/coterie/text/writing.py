@@ -31,8 +31,8 @@ _FORMULA = "^[=+\\-@\t\r\n＝＋－＠]"
 
 KINDS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
 CHANGED = (
-    "The file was changed while its texts were clustered, so the table holds its values as they were"
-    " read, but not always in their original notation."
+    "The file was changed after its texts were read, so the table holds its values as they were read,"
+    " but not always in their original notation."
 )
 
 
@@ -214,7 +214,7 @@ def _write_parquet(out: BinaryIO, frame: Any, row_group: int | None = None) -> N
     try:
         _parquet.write(out, frame, row_group)
     except pl.exceptions.PolarsError as error:
-        odd = [column for column in frame if not _fits(column)]
+        odd = [column for column in frame if not _parquet.fits(column)]
         if len(odd) in (0, frame.width):  # then it is not a matter of columns
             said = f"The table cannot be written as parquet ({beginning(str(error))})."
             raise InvalidInput(said) from None
@@ -222,17 +222,6 @@ def _write_parquet(out: BinaryIO, frame: Any, row_group: int | None = None) -> N
             f"The table cannot be written as parquet: the column {odd[0].name!r} holds"
             f" {kind_in_words(odd[0].dtype)}. Turn it into texts first, or write a .csv or .jsonl file."
         ) from None
-
-
-def _fits(column: Any) -> bool:
-    """Whether parquet can hold a column."""
-    import polars as pl
-
-    try:
-        _parquet.write(io.BytesIO(), column.head(1).to_frame())
-    except pl.exceptions.PolarsError:
-        return False
-    return True
 
 
 def _cells(frame: Any) -> tuple[list[str], Any]:
