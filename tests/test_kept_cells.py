@@ -9,15 +9,18 @@ import datetime
 import gzip
 import io
 import json
+import platform
 import shutil
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from test_cli import FAST, cli, refused, texts  # noqa: F401
 
 import coterie
@@ -365,3 +368,188 @@ def test_damaged_objects_are_named(here: Path, damage: str) -> None:
             file.mkdir()
     with pytest.raises(ModelFileError, match=r"objects\.jsonl is damaged"):
         coterie.load("model")
+
+
+# ---------------------------------------------------------------- edits
+def check_table(name: str, folder: str) -> None:
+    """The cells of the input are in the table of a result, followed by ours."""
+    table = next(Path(folder).glob("table.*"))
+    if name not in OF_TEXT:
+        read = pl.read_parquet if name.endswith(".parquet") else pl.read_excel
+        before = TYPED if name.endswith(".parquet") else pl.read_excel(name, sheet_name="second")
+        assert_frame_equal(read(table).select(before.columns), before)
+        return
+    content, _ = OF_TEXT[name]
+    content = gzip.decompress(content) if name.endswith(".gz") else content
+    made = table.read_bytes()
+    if table.suffix == ".jsonl":
+        encoding = "latin-1" if "latin" in name else "utf-8"
+        objects = (
+            JSONL.splitlines() if name == "list.json" else content.decode(encoding).splitlines()
+        )
+        for new, old in zip(made.decode().splitlines(), objects, strict=True):
+            assert new.startswith(old[:-1].rstrip() + ',"cluster":')
+        return
+    encoding = {"wide": "utf-16", "latin": "latin-1", "named": "cp1250", "german": "cp1252"}
+    how = encoding.get(name.partition(".")[0], "utf-8")
+    named = ["column_"] if name.startswith("bare") else []  # a table has names
+    rows = [*named, *content.decode(how).splitlines()]
+    for new, old in zip(made.decode(how).splitlines(), rows, strict=True):
+        assert new.startswith(old)
+        assert old in named or new[len(old)] in ",;|\t"
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [*((name, "small") for name in NAMES), ("odd.jsonl", "large"), ("list.json", "large")],
+)
+def test_an_edit_keeps_the_cells_of_the_input(
+    cli: Any,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    size: str,
+) -> None:
+    if size == "large":  # objects are read from the disk when they are written
+        monkeypatch.setattr(folders, "LARGE", 1)
+    options = put(name)
+    said = cli("fit", name, *options, "--embedder", "none", "--no-levels", *FAST, "-o", "a")
+    assert said.code == 0, said.err
+    check_table(name, "a")
+    said = cli("edit", "a", *EDIT)
+    assert said.code == 0, said.err
+    check_table(name, "a")
+    assert cli("edit", "a", "--drop-words", "bread", "-o", "b").code == 0  # an edit of an edit
+    check_table(name, "b")
+
+
+# ---------------------------------------------------------------- results in which somebody worked
+FAST_FIT = ("--clusters", "3", "--embedder", "none", "--no-levels", "-q", *FAST, "-o", "a")
+
+
+def result(cli: Any, *options: str) -> dict[str, Any]:  # noqa: F811
+    """Fit a file into the folder a; return its run.json."""
+    lines = [f"{text},{'xy'[i % 2]},1.{i}0" for i, text in enumerate(TEXTS)]
+    Path("in.csv").write_text("\n".join(["text,channel,n", *lines]) + "\n", encoding="utf-8")
+    said = cli("fit", "in.csv", "--text", "text", "--by", "channel", *options, *FAST_FIT)
+    assert said.code == 0, said.err
+    return dict(json.loads(Path("a/run.json").read_text(encoding="utf-8")))
+
+
+def all_files(folder: str) -> dict[str, bytes]:
+    return {str(p): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+
+
+def shuffled(path: Path) -> None:
+    head, *rest = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([head, *reversed(rest)]) + "\n", encoding="utf-8")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:-1]))
+
+
+def annotated(path: Path) -> None:
+    rows = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(f"{row},mine" for row in rows) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "work"),
+    [
+        ("table.csv", shuffled),
+        ("table.csv", cut),
+        ("table.csv", annotated),
+        ("clusters.csv", annotated),
+        ("by_channel.csv", shuffled),
+        ("groups/*", cut),
+    ],
+)
+def test_an_edit_does_not_replace_what_somebody_changed(
+    cli: Any,  # noqa: F811
+    name: str,
+    work: Callable[[Path], None],
+) -> None:
+    result(cli, "--per-group")
+    path = next(Path("a").glob(name))
+    work(path)
+    before = all_files("a")
+    refused(cli("edit", "a", *EDIT), str(path), "was changed", "Move it", "-o", "--force")
+    assert all_files("a") == before
+    said = cli("edit", "a", *EDIT, "-o", "b")
+    assert said.code == 0
+    assert "does not have these changes" in " ".join(said.out.split())
+    assert all_files("a") == before
+    assert coterie.load("b").names[0] == "First"
+    path.rename("mine.csv")
+    assert cli("edit", "a", *EDIT).code == 0
+    assert coterie.load("a").names[0] == "First"
+    assert cli("edit", "a", "--rename", "0=Second").code == 0
+
+
+def test_force_replaces_a_changed_table(cli: Any) -> None:  # noqa: F811
+    result(cli)
+    before = Path("a/table.csv").read_bytes()
+    cut(Path("a/table.csv"))
+    assert cli("edit", "a", *EDIT, "--force").code == 0
+    after = Path("a/table.csv").read_bytes()
+    assert [row.split(b",")[:3] for row in after.splitlines()] == [
+        row.split(b",")[:3] for row in before.splitlines()
+    ]
+
+
+def test_a_result_of_an_earlier_version_is_not_replaced(cli: Any) -> None:  # noqa: F811
+    """Neither its run.json nor its model say how its cells were."""
+    run = result(cli)
+    for name in ("files", "options", "packages", "machine"):
+        del run[name]
+    Path("a/run.json").write_text(json.dumps(run), encoding="utf-8")
+    as_earlier(Path("a/model"))
+    before = all_files("a")
+    refused(cli("edit", "a", *EDIT), "earlier version", "-o", "--force")
+    assert all_files("a") == before
+    said = cli("edit", "a", *EDIT, "-o", "b")
+    assert said.code == 0
+    assert "original notation" in " ".join(said.out.split())
+    assert cli("edit", "b", *EDIT).code == 0
+    assert cli("edit", "a", *EDIT, "--force").code == 0
+    assert Path("a/by_channel.csv").exists()
+
+
+def test_an_edit_writes_the_sheets_of_the_groups_again(cli: Any) -> None:  # noqa: F811
+    result(cli, "--format", "xlsx", "--per-group")
+    sheets = pl.read_excel("a/table.xlsx", sheet_id=0)
+    assert len(sheets) == 3 + len(coterie.load("a").names)
+    for _ in range(2):
+        assert cli("edit", "a", "--split", "0=2").code == 0
+        groups = coterie.load("a")
+        sheets = pl.read_excel("a/table.xlsx", sheet_id=0)
+        assert len(sheets) == 3 + groups.n_clusters
+        for k in range(groups.n_clusters):
+            name = next(name for name in sheets if name.startswith(f"{k} "))
+            assert sheets[name].height == int((groups.labels == k).sum())
+
+
+def test_run_json_says_how_and_where(cli: Any) -> None:  # noqa: F811
+    how = ("--encoding", "utf-8", "--header", "--seed", "0", "--per-group", "--max-clusters", "7")
+    run = result(cli, *how)
+    options = run["options"]
+    assert options["encoding"] == "utf-8"
+    assert options["header"] is True
+    assert options["text"] == "text"
+    assert options["by"] == ["channel"]
+    assert options["per_group"] is True
+    assert options["random_state"] == 0
+    assert options["max_clusters"] == 7
+    assert options["levels"] is False
+    assert run["packages"]["polars"] == pl.__version__
+    assert run["packages"]["numpy"] == np.__version__
+    assert {"python", "numba", "scipy", "scikit-learn"} <= set(run["packages"])
+    assert set(run["machine"]) == {"system", "processor", "cores", "memory"}  # and nobody's name
+    assert run["machine"]["system"] == f"{platform.system()} {platform.machine()}"
+    assert cli("edit", "a", *EDIT).code == 0
+    again = json.loads(Path("a/run.json").read_text(encoding="utf-8"))
+    assert again["options"] == options
+    Path("no.csv").write_text(BARE, encoding="utf-8")
+    bare = ("--text", "column_3", "--no-header", *FAST_FIT, "--force")
+    assert cli("fit", "no.csv", *bare).code == 0
+    assert json.loads(Path("a/run.json").read_text(encoding="utf-8"))["options"]["header"] is False

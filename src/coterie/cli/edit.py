@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coterie.cli import fit, places, sources, streams, summary
+from coterie.cli import fit, places, records, sources, streams, summary
 from coterie.cli.finishing import finishing
 from coterie.cli.progress import Stages
 from coterie.cli.words import printable
@@ -16,7 +16,6 @@ from coterie.errors import InvalidInput
 if TYPE_CHECKING:
     from coterie.breakdown import Breakdown
     from coterie.clustering import Clustering
-    from coterie.text.readers import Rows
 
 
 class Edits(NamedTuple):
@@ -81,6 +80,7 @@ def run(
     whole = around is not None or out is not None
     make = places.for_run if whole else places.for_model
     place = make(target, force or out is None)
+    before = records.read(around) if around is not None else {}
     stages = Stages(quiet or as_json)
     found: list[Clustering] = []
     with finishing([place], lambda: bool(found)), place:
@@ -91,19 +91,30 @@ def run(
                 " written from it. Rename clusters in Python (coterie.load, rename, save), then use"
                 " coterie predict; for other changes, run coterie fit again."
             )
+        if around is not None and out is None and not force:
+            _check_unchanged(around, before)
         edits.apply(groups)
         found.append(groups)
         paths = {"model": str(target)}
         if whole:
-            kind = "csv" if around is None else _restore_table(groups, around)
+            kind = "csv" if around is None else _kind(before, around)
             title = (around or folder).name.removesuffix(".coterie")
-            per_group = around is not None and (around / places.GROUPS).is_dir()
-            parts, show = _asked(groups, around)
-            result = fit.Result(groups, parts, kind, title, per_group, show)
+            options = before.get("options")
+            options = options if isinstance(options, dict) else {}
+            per_group = options.get("per_group") is True
+            per_group |= around is not None and (around / places.GROUPS).is_dir()
+            parts, show = _asked(groups, before)
+            result = fit.Result(groups, parts, kind, title, per_group, show, options)
             paths = fit.write_folder(result, place, {}, stages)
         else:
             place.write(groups.save)
         stages.close()
+    notes = list(groups.rows.lost)
+    if around is not None and out is not None and "files" in before:
+        notes += [
+            f"{around / name} was changed since coterie wrote it; {target} does not have these changes."
+            for name in records.changed(around, before)[:1]
+        ]
     with streams.printing([place.written]):
         if as_json:
             facts = {**summary.facts(groups), "edits": groups.edits, "paths": paths}
@@ -112,47 +123,40 @@ def run(
             console = summary.open_console()
             summary.clusters(console, groups)
             summary.bullets(console, "Edits", groups.edits)
+            summary.bullets(console, "Notes", notes)
             summary.bullets(console, "Written", [printable(str(target))])
 
 
-def _restore_table(groups: Clustering, folder: Path) -> str:
-    """Let the rows be those of the table beside the model, cell by cell; return its file type."""
-    from coterie.text import readers
-    from coterie.text._csv import Cells
-
-    names = groups.rows.names_for(groups.added)
-    for path in sorted(folder.glob("table.*")):
-        kind = places.kind_of(path.name)
-        if kind is None:
-            continue
-        rows: Rows = readers.read(path, text=groups.rows.column)
-        if len(rows) == len(groups.rows) and rows.texts == groups.rows.texts:
-            ours = [name for name in names if name in rows.frame.columns]
-            rows.frame = rows.frame.drop(ours)
-            if isinstance(rows.source, Cells):
-                rows.source = Cells(
-                    rows.source.header[: -len(ours)] if ours else rows.source.header,
-                    rows.source.frame.drop(ours),
-                    rows.source.separator,
-                )
-            elif rows.source is not None:
-                rows.source = None
-            rows.notes, rows.id_column = list(groups.rows.notes), groups.rows.id_column
-            rows.ids = groups.rows.ids
-            groups.rows = rows
-        return kind
-    return "csv"
+def _check_unchanged(folder: Path, run: dict[str, Any]) -> None:
+    """Refuse to replace files in which somebody has worked since coterie wrote them."""
+    if "files" not in run:
+        raise InvalidInput(
+            f"{folder} was written by an earlier version of coterie, which did not keep the cells of its"
+            " table exactly, nor how to tell whether it was changed since. Run coterie fit again, write a"
+            " new folder with -o, or use --force to replace all files."
+        )
+    if changed := records.changed(folder, run):
+        raise InvalidInput(
+            f"{folder / changed[0]} was changed since coterie wrote it, and an edit would replace it. Move"
+            " it to another folder to keep it, write a new folder with -o, or use --force."
+        )
 
 
-def _asked(groups: Clustering, folder: Path | None) -> tuple[list[Breakdown], list[str]]:
-    """The breakdowns of an earlier run, of the groups as they are now, and the columns it showed."""
-    from coterie._disk import read_regular
-
+def _kind(run: dict[str, Any], folder: Path) -> str:
+    """The file type of the table that an earlier run wrote."""
     try:
-        run = json.loads(read_regular(folder / places.RUN, 2**26)) if folder is not None else {}
+        name = str(run["paths"]["table"])
+    except (KeyError, TypeError):
+        name = next((path.name for path in sorted(folder.glob("table.*"))), "")
+    return places.kind_of(name) or "csv"
+
+
+def _asked(groups: Clustering, run: dict[str, Any]) -> tuple[list[Breakdown], list[str]]:
+    """The breakdowns of an earlier run, of the groups as they are now, and the columns it showed."""
+    try:
         asked = [(str(p["column"]), p.get("every")) for p in run.get("breakdowns", [])]
         show = [str(column) for column in run.get("show", [])]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (TypeError, KeyError, AttributeError):
         return [], []
     columns = set(groups.rows.frame.columns)
     parts = [

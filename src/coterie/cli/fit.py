@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie import exporting
 from coterie._version import __version__
-from coterie.cli import breakdowns, parts_of_a_file, places, sources, streams, summary, tables
+from coterie.cli import (
+    breakdowns,
+    parts_of_a_file,
+    places,
+    records,
+    sources,
+    streams,
+    summary,
+    tables,
+)
 from coterie.cli.exits import INTERRUPTED, End
 from coterie.cli.finishing import finishing
 from coterie.cli.light import import_estimators
@@ -48,6 +57,7 @@ class Result(NamedTuple):
     title: str
     per_group: bool
     show: list[str]  # columns beside the texts of the report
+    options: dict[str, Any]  # as they were given
     large: Large | OnWorkers | None = None  # the whole file, if the groups are those of a sample
 
     @property
@@ -111,7 +121,9 @@ def run(
                 groups, parts = _cluster(file, given, stages, by or [], over, show or [])
             beside = chosen_columns(groups.rows, show)
             title = sources.stem_of(file)
-            result = Result(groups, parts, kind, title, per_group, beside, large)
+            asked = options | {"format": format, "by": by, "over": over, "show": show}
+            asked |= {"per_group": per_group, "out_of_core": out_of_core, "dask": dask is not None}
+            result = Result(groups, parts, kind, title, per_group, beside, asked, large)
             paths = _write(result, outputs, stages)
         facts = _facts(result, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
@@ -325,7 +337,8 @@ def write_folder(
     def seal(fresh: Path, final: Path) -> None:
         paths.update({"folder": str(final)}, **{n: str(final / at) for n, at in names.items()})
         paths.update(elsewhere)
-        facts = {"made_by": places.MADE_BY, **_facts(result, stages, paths)}
+        record = records.about(result.options, fresh, with_files=result.large is None)
+        facts = {"made_by": places.MADE_BY, **_facts(result, stages, paths), **record}
         (fresh / places.RUN).write_text(json.dumps(facts, indent=2), encoding="utf-8")
 
     out.write(fill, seal)
