@@ -1,5 +1,6 @@
 """Several files, several text columns, and columns of lists are read as one."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from test_cli import FAST, cli, texts  # noqa: F401
 
 import coterie
 from coterie.errors import InvalidInput
-from coterie.text import readers
+from coterie.text import _files, readers
 
 TEXTS = texts(30)
 
@@ -120,3 +121,109 @@ def test_a_column_of_lists(frame: Any) -> None:
     assert rows.n_missing == 2
     with pytest.raises(InvalidInput, match="not texts"):
         readers.read(pl.DataFrame({"tags": [[1, 2]]}), text="tags")
+
+
+OBJECTS = [
+    '{"text":"oven bread","id":1234567890123456789,"price":1.10,"more":{"a":1}}',
+    '{"text":"bread dough","id":1234567890123456788,"more":{"b":[1,"a",null]},"n":12345678901234567890123}',
+    '{"text":"fast car","id":1.5,"price":"1.10","more":"words","\\u00e9":1e2}',
+    '{"text":"car race","price":null,"more":[],"n":true}',
+]
+SPLITS = {
+    "jsonl, jsonl": ("a.jsonl", "b.jsonl"),
+    "jsonl, json": ("a.jsonl", "b.json"),
+    "json, jsonl": ("a.json", "b.jsonl"),
+}
+
+
+def exactly(line: str) -> Any:
+    """An object with its numbers as they are written."""
+    return json.loads(line, parse_float=lambda n: f"number {n}", parse_int=lambda n: f"number {n}")
+
+
+def put_objects(folder: Path, names: tuple[str, ...]) -> list[Path]:
+    for name, lines in zip(names, (OBJECTS[:2], OBJECTS[2:]), strict=True):
+        both = "\n".join(lines) + "\n", "[\n" + ",\n".join(lines) + "]"
+        (folder / name).write_text(both[name.endswith("json")])
+    return [folder / name for name in names]
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("names", SPLITS.values(), ids=SPLITS)
+def test_the_objects_of_several_files_stay_as_they_are(
+    cli: Any,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    on_disk: bool,
+) -> None:
+    """Keys, notation of numbers and what is missing, as in a single file."""
+    monkeypatch.setattr(_files, "LARGE", 10 if on_disk else 10**9)
+    put_objects(tmp_path, names)
+    assert cli("fit", *names, "--text", "text", "-o", "out", *FAST).code == 0
+    assert cli("predict", "out", *names, "-o", "p.jsonl").code == 0
+    for path in (Path("out/table.jsonl"), Path("p.jsonl")):
+        lines = path.read_text().splitlines()
+        for i, (line, own) in enumerate(zip(lines, OBJECTS, strict=True)):
+            members = [*exactly(own).items(), ("file", names[i // 2])]
+            assert list(exactly(line).items())[: len(members)] == members
+
+
+@pytest.mark.parametrize("other", ["csv", "tsv", "parquet", "xlsx"])
+def test_objects_beside_other_tables(tmp_path: Path, other: str) -> None:
+    """The objects stay as they are, and so do the cells of the others."""
+    path = tmp_path / f"other.{other}"
+    table = pl.DataFrame(
+        {"text": ["red car", "blue car"], "id": ["007", "1"], "price": ["1.10", "2"]}
+    )
+    if other in ("csv", "tsv"):
+        table.write_csv(path, separator="," if other == "csv" else "\t")
+    else:
+        (table.write_parquet if other == "parquet" else table.write_excel)(path)
+    groups = coterie.cluster(
+        [path, put_objects(tmp_path, ("a.jsonl", "b.jsonl"))[0]],
+        text="text",
+        embedder=None,
+        levels=False,
+    )
+    for kind in ("jsonl", "csv"):
+        groups.write(tmp_path / f"out.{kind}")
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    for line, own in zip(lines[2:], OBJECTS[:2], strict=True):
+        assert exactly(line).items() >= exactly(own).items()
+    cells = pl.read_csv(tmp_path / "out.csv", infer_schema=False)
+    assert cells["id"].to_list()[1:] == ["1", "1234567890123456789", "1234567890123456788"]
+    assert cells["price"].to_list() == ["1.10", "2", "1.10", None]
+    assert cells["file"].to_list() == [path.name] * 2 + ["a.jsonl"] * 2
+
+
+LARGE = 2**53
+PARTS = {
+    "large whole numbers": ([LARGE + 1, LARGE + 2], [float(LARGE), 2.5]),
+    "large whole numbers without a sign": ([-1, LARGE], [2**64 - 1, LARGE + 1]),
+    "whole numbers and texts": ([1, 2], ["01", "x"]),
+    "numbers and true": ([1.5, 0.0], [True, False]),
+    "objects": ([{"a": 1}, {"a": 2}], [{"b": 1}, {"b": 2}]),
+    "objects and texts": ([{"a": 1}, {"a": 2}], ["1", "2"]),
+    "lists": ([[1], [2]], [["1"], ["x"]]),
+}
+
+
+@pytest.mark.parametrize("kinds", ["parquet, parquet", "csv, parquet", "parquet, csv"])
+@pytest.mark.parametrize("name", PARTS)
+def test_different_values_stay_different(tmp_path: Path, name: str, kinds: str) -> None:
+    """Whatever types a column has in several files; the fields of objects keep their names."""
+    files = []
+    for i, (values, kind) in enumerate(zip(PARTS[name], kinds.split(", "), strict=True)):
+        files.append(tmp_path / f"{i}.{kind}")
+        table = pl.DataFrame({"text": ["oven bread", "fast car"], "id": values})
+        if kind == "csv":
+            table.with_columns(pl.Series("id", map(shown, values))).write_csv(files[-1])
+        else:
+            table.write_parquet(files[-1])
+    found = [shown(value) for value in readers.read(files, text="text", id="id").ids or []]
+    assert found == [shown(value) for part in PARTS[name] for value in part]
+
+
+def shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

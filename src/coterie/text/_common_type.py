@@ -8,7 +8,11 @@ its own type.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
+
+from coterie.text._as_polars import as_texts
 
 
 class Types(NamedTuple):
@@ -51,6 +55,14 @@ def as_type(column: Any, dtype: Any) -> Any:
     if _is_void(column):
         return pl.Series([], dtype=dtype).clear(len(column)).alias(column.name)
     return column.cast(dtype)
+
+
+def alike(parts: Sequence[Any]) -> list[Any]:
+    """The parts of a column in one type; as texts if they have no common type."""
+    if len({part.dtype for part in parts}) == 1:
+        return list(parts)
+    dtype = reduce(Types.joined, map(types_of, parts)).chosen
+    return [as_type(part, dtype) if dtype else as_texts(part) for part in parts]
 
 
 def _is_void(column: Any) -> bool:

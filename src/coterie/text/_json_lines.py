@@ -70,6 +70,8 @@ def _plain_lines(piece: bytes) -> list[bytes] | None:
 def with_members(piece: str, more: str) -> str:
     """An object on one line, with the members of another object added at its end."""
     line = on_one_line(piece) if "\n" in piece or "\r" in piece else piece
+    if not more:
+        return line
     start = line[:-1].rstrip(" \t")
     return f"{start}{'' if start == '{' else ','}{more[1:]}"
 

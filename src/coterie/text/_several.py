@@ -1,23 +1,32 @@
 """Several files read as one table: a list of paths, or a pattern such as "tickets-*.csv".
 
 The tables are put one below the other; a column that a file does not have is empty there. A column
-`file` says where each row comes from, unless the files have one.
+`file` says where each row comes from, unless the files have one. With a JSON file among them, all rows
+become objects, as if they came from one file of JSON lines.
 """
 
 from __future__ import annotations
 
 import glob
+import io
+import json
 import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
-from coterie.text import _files
+from coterie.text import _files, _json, _json_lines, writing
+from coterie.text._again import Changed
+from coterie.text._common_type import alike
 from coterie.text._csv import Cells, with_types
 from coterie.text._files import Loaded, Wanted
 
 FILE = "file"  # the added column
+_ROWS = 2_000  # objects that are taken together
 
 
 def paths(data: Any) -> list[Path]:
@@ -47,36 +56,103 @@ def load(files: list[Path], wanted: Wanted) -> Loaded:
         return loaded[0]
     notes = list(dict.fromkeys(note for one in loaded for note in one.notes))
     notes.insert(0, f"Read {counted(len(files), 'file')} as one table.")
-    labels = _labels(files)
-    if all(isinstance(one.source, Cells) for one in loaded):
-        frame = _stacked([one.source.frame for one in loaded], labels)  # type: ignore[union-attr]
-        typed = with_types(frame)
-        return Loaded(typed, notes, Cells(frame.columns, frame), loaded[0].dialect)
-    return Loaded(_stacked([one.frame for one in loaded], labels), notes, None, loaded[0].dialect)
+    dialect = loaded[0].dialect
+    named = any(FILE in one.frame.columns for one in loaded)
+    labels: list[str | None] = [None] * len(files) if named else [*labels_of(files)]
+    if any(isinstance(one.source, _json.Objects | _json.OnDisk) for one in loaded):
+        frame, objects = _objects(loaded, labels)
+        return Loaded(frame, notes, objects, dialect)
+    cells = [one.source for one in loaded if isinstance(one.source, Cells)]
+    if len(cells) == len(loaded):
+        frame = _stacked([one.frame for one in cells], labels)
+        as_read: dict[str, str] = {}  # the names in the headers
+        for one in cells:
+            as_read = dict(zip(one.frame.columns, one.header, strict=True)) | as_read
+        header = [as_read.get(name, name) for name in frame.columns]
+        return Loaded(with_types(frame), notes, Cells(header, frame), dialect)
+    return Loaded(_stacked([_exact(one) for one in loaded], labels), notes, None, dialect)
 
 
-def _stacked(frames: list[Any], labels: list[str]) -> Any:
-    import polars as pl
-
-    if all(FILE not in frame.columns for frame in frames):
-        frames = [
-            frame.with_columns(pl.lit(label, pl.String).alias(FILE))
-            for frame, label in zip(frames, labels, strict=True)
-        ]
-    dtypes: dict[str, set[Any]] = {}
-    for frame in frames:
-        for name, dtype in frame.schema.items():
-            dtypes.setdefault(name, set()).add(dtype)
-    mixed = {name for name, found in dtypes.items() if len(found - {pl.Null}) > 1}
-    numbers = {n for n in mixed if all(dtype.is_numeric() for dtype in dtypes[n])}
-    texts = [
-        frame.with_columns(frame[n].cast(pl.String) for n in frame.columns if n in mixed - numbers)
-        for frame in frames
-    ]
-    return pl.concat(texts, how="diagonal_relaxed")
-
-
-def _labels(files: list[Path]) -> list[str]:
+def labels_of(files: list[Path]) -> list[str]:
     """The names of the files, or their paths where names repeat."""
     names = [path.name for path in files]
-    return names if len(set(names)) == len(names) else [path.as_posix() for path in files]
+    names = names if len(set(names)) == len(names) else [path.as_posix() for path in files]
+    return [_json.whole(name) for name in names]
+
+
+def labelled(frame: Any, label: str) -> Any:
+    """A DataFrame with the column that says where its rows come from."""
+    import polars as pl
+
+    return frame.with_columns(pl.lit(label, pl.String).alias(FILE))
+
+
+def _exact(one: Loaded) -> Any:
+    """The table of a file, with no number in another notation."""
+    return one.frame if one.source is None else one.source.exact(one.frame)
+
+
+def _stacked(frames: list[Any], labels: list[str | None]) -> Any:
+    import polars as pl
+
+    frames = [
+        frame if label is None else labelled(frame, label)
+        for frame, label in zip(frames, labels, strict=True)
+    ]
+    for name in dict.fromkeys(chain.from_iterable(frame.columns for frame in frames)):
+        having = [i for i, frame in enumerate(frames) if name in frame.columns]
+        for i, part in zip(having, alike([frames[i][name] for i in having]), strict=True):
+            frames[i] = frames[i].with_columns(part)
+    return pl.concat(frames, how="diagonal_relaxed")
+
+
+# ---------------------------------------------------------------- with JSON files among them
+def _objects(
+    loaded: list[Loaded], labels: list[str | None]
+) -> tuple[Any, _json.Objects | _json.OnDisk]:
+    """The rows of all files as objects; those of large JSON files stay on the disk."""
+    parts = [partial(_lines, *pair) for pair in zip(map(_objects_of, loaded), labels, strict=True)]
+
+    def pieces() -> Iterator[bytes]:
+        return chain.from_iterable(part() for part in parts)
+
+    whole = io.BytesIO()
+    whole.writelines(pieces())
+    frame, objects = _json.lines(whole.getvalue(), "The files")
+    if any(isinstance(one.source, _json.OnDisk) for one in loaded):
+        return frame, _json.OnDisk(frame.columns, pieces)
+    return frame, objects
+
+
+def _objects_of(one: Loaded) -> Callable[[], Iterator[str]]:
+    """The objects of a file, or the rows of another table as such."""
+    source = one.source
+    if isinstance(source, _json.Objects):
+        return lambda: iter(source.load())
+    read = source.pieces if isinstance(source, _json.OnDisk) else lambda: [_as_lines(one)]
+
+    def load() -> Iterator[str]:
+        try:
+            for piece in read():
+                yield from _json_lines.objects_in(piece)
+        except UnicodeDecodeError:
+            raise Changed from None
+
+    return load
+
+
+def _as_lines(one: Loaded) -> bytes:
+    return writing.frame_bytes(_exact(one), "jsonl")
+
+
+def _lines(load: Callable[[], Iterator[str]], label: str | None) -> Iterator[bytes]:
+    """Lines of JSON, with the member that says where they come from."""
+    more = (
+        ""
+        if label is None
+        else json.dumps({FILE: label}, ensure_ascii=False, separators=(",", ":"))
+    )
+    objects = load()
+    while some := list(islice(objects, _ROWS)):
+        lines = (_json_lines.with_members(piece, more) for piece in some)
+        yield "".join(f"{line}\n" for line in lines).encode()

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie.errors import InvalidInput
 from coterie.text import _csv, _dialect, _files, _json, _json_types, _parquet, _pieces, readers
-from coterie.text._as_polars import as_texts
 from coterie.text._columns import are_there, chosen, column_names, need
-from coterie.text._common_type import Types, as_type, types_of
+from coterie.text._common_type import alike
 from coterie.text._encodings import Detected, decode, decode_more, detected
 from coterie.text._files import errors_as_sentences
 from coterie.text._guessing import Seen
@@ -344,13 +342,7 @@ def joined_frames(frames: list[Any]) -> Any:
     """Batches as one DataFrame; a column that has no common type becomes one of texts."""
     import polars as pl
 
-    same: list[list[Any]] = []
-    for name in frames[0].columns:
-        parts = [frame[name] for frame in frames]
-        if len({part.dtype for part in parts}) > 1:
-            dtype = reduce(Types.joined, map(types_of, parts)).chosen
-            parts = [as_type(part, dtype) if dtype else as_texts(part) for part in parts]
-        same.append(parts)
+    same = [alike([frame[name] for frame in frames]) for name in frames[0].columns]
     return pl.concat(map(pl.DataFrame, zip(*same, strict=True)))
 
 
