@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import coterie
 from coterie.text import _pieces, readers
 from coterie.text._csv import SEPARATORS
 from coterie.text.batches import Batches
@@ -56,3 +57,47 @@ def test_parts_of_blank_lines(tmp_path: Path, rows: str, blank: str, more: str) 
     path.write_bytes((rows + blank * 400 + more).encode())
     check(path)
     assert sum(map(len, Batches(path).read())) == len(readers.read(path))
+
+
+CELLS = {  # as they are in the file
+    "plain words": "plain words",
+    '"in quotes"': "in quotes",
+    '"two\nlines ""here"""': 'two\nlines "here"',
+    '5" disk': '5" disk',
+    '"Great" she said': '"Great" she said',
+    '"" she said': '"" she said',
+    '"Great" she "said"': '"Great" she "said"',
+    '"never closed': '"never closed',
+    '"both" in "one': '"both" in "one',
+    "": "",
+}
+
+
+@pytest.mark.usefixtures("piece")
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_a_cell_is_read_by_itself(tmp_path: Path, kind: str, separator: str) -> None:
+    """Whatever quotes are in other rows; those that do not enclose a cell are part of its text."""
+    separator = "\t" if kind == "tsv" else separator
+    path = tmp_path / f"x.{kind}"
+    for cell, text in CELLS.items():
+        for other, other_text in CELLS.items():
+            end = [] if kind == "tsv" else ['"the end"']  # a quote that is never closed is refused
+            rows = [cell, other, cell, "the end", '5" disk'] * 3 + end
+            lines = [f"{i}{separator}{row}{separator}7" for i, row in enumerate(rows)]
+            path.write_text("\n".join([f"id{separator}text{separator}n", *lines, ""]))
+            found = readers.read(path, text="text")
+            texts = [text, other_text, text, "the end", '5" disk'] * 3
+            assert found.texts == texts + ["the end"] * len(end)
+            assert [
+                t for some in Batches(path, text="text").read() for t in some.texts
+            ] == found.texts
+
+
+def test_the_quotes_of_a_cell_are_kept(tmp_path: Path) -> None:
+    """In the table that is written, too."""
+    path, out = tmp_path / "x.tsv", tmp_path / "out.tsv"
+    path.write_text('text\tn\n"Great" she said\t1\n' + "some more words\t2\n" * 9)
+    groups = coterie.cluster(path, text="text", embedder=None, levels=False)
+    groups.write(out)
+    assert readers.read(out, text="text").texts[0] == '"Great" she said'

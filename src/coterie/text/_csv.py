@@ -1,7 +1,9 @@
 """Reads csv and tsv: every cell exactly as in the file, and a DataFrame with parsed numbers.
 
 polars parses the file. If it fails, or might misread quotes, the standard library reads the file again
-and reports the lines that are wrong. A blank line is a row of empty cells.
+and reports the lines that are wrong. A blank line is a row of empty cells. A cell is in quotes if it
+begins with one and ends with the next one that is not doubled; all other quotes are part of the texts.
+So is one without an end in a file with tabs, which many programs write without quotes.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ _SAMPLE_ROWS = 200
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"\n\r")
 # a number that a float holds exactly; an exponent without a sign is part of a code (12e5)
 _FLOAT = r"^-?(0|[1-9]\d{0,14})?(\.\d{1,15})?([eE][-+]\d{1,3})?$"
+_INSIDE = rb'[^"]*+(?:""[^"]*+)*+'  # of a cell in quotes
 
 
 @dataclass
@@ -87,13 +90,17 @@ def read(
         separator = separator_of(data)
         if separator != ",":
             notes.append(f"The columns of {name} are separated by {SEPARATORS[separator]}.")
+    has_odd = _has_odd_quotes(data, separator)
+    if has_odd:
+        data = _with_quotes_kept(data, separator)
+        has_odd = _has_odd_quotes(data, separator)
     rows = _sample(data, separator)
     n_blank = next((i for i, row in enumerate(rows) if row), 0)
     first = rows[n_blank] if rows else []
     has_header = _has_header(first, rows[n_blank + 1 :], name, notes, header, asked)
     if has_header and n_blank:
         notes.append(f"Skipped {counted(n_blank, 'blank line')} at the start of {name}.")
-    frame = _parse(data, separator)
+    frame = None if has_odd else _parse(data, separator)
     if frame is None or (frame.width > 1 and _has_short_lines(frame, data, separator)):
         frame = _checked(data, name, separator)
     if has_header and not n_blank:
@@ -157,7 +164,7 @@ def separator_of(data: bytes) -> str:
 
 def _sample(data: bytes, separator: str) -> list[list[str]]:
     """The first rows; the last one is dropped if it may be incomplete."""
-    text = data[:_SAMPLE].decode("utf-8", "ignore")
+    text = _with_quotes_kept(data[:_SAMPLE], separator).decode("utf-8", "ignore")
     rows: list[list[str]] = []
     with _any_cell_size():
         reader = csv.reader(_lines(_without_bare_cr(text)), delimiter=separator)
@@ -204,7 +211,7 @@ def _parse(data: bytes, separator: str) -> Any:
     """All lines as a DataFrame of strings, or None if the standard library has to read the file."""
     import polars as pl
 
-    if data.startswith(b"\xef\xbb\xbf") or _has_odd_quotes(data, separator):
+    if data.startswith(b"\xef\xbb\xbf"):
         return None
     try:
         return pl.read_csv(data, infer_schema=False, separator=separator, has_header=False)
@@ -212,10 +219,41 @@ def _parse(data: bytes, separator: str) -> Any:
         return None
 
 
+def in_quotes(separator: str, is_open: bool = True) -> bytes:
+    """A pattern for a cell in quotes, which may hold line ends, or for one that is never closed."""
+    return _quoted(separator, rb'(?:"(?= *', rb")|\Z)" if is_open else b"))")
+
+
+def only_begins(separator: str) -> bytes:
+    """A pattern for the quote before any other cell; the group ends where that is known."""
+    return _opening(separator) + rb"(?=(" + _INSIDE + rb'"))'
+
+
+def _quoted(separator: str, before: bytes, after: bytes) -> bytes:
+    end = rb"(?:" + re.escape(separator.encode()) + rb"|[\r\n]|\Z)"
+    return _opening(separator) + _INSIDE + before + end + after
+
+
+def _opening(separator: str) -> bytes:
+    """A pattern for a quote at the start of a cell; it begins with the quote, which is found fast."""
+    return rb'"(?<![^\r\n' + re.escape(separator.encode()) + rb']")'
+
+
 def _has_odd_quotes(data: bytes, separator: str) -> bool:
-    """Whether a quote neither opens nor closes a cell nor is doubled: 5" disk, or "a"b."""
-    around = rb'[^"\r\n' + re.escape(separator.encode()) + rb"]"
-    return re.search(rb'"(?<=' + around + rb'")' + around, data) is not None
+    """Whether there are quotes that are part of the texts: 5" disk, or "Great" she said."""
+    plain = rb'[^"]*+(?:' + _quoted(separator, b'"(?=', b")") + rb'[^"]*+)*+'
+    return re.match(plain + b'"', data) is not None
+
+
+def _with_quotes_kept(data: bytes, separator: str) -> bytes:
+    """Put cells in quotes that only begin with one: "Great" she said becomes \"""Great"" she said"."""
+    rest = rb"[^\r\n" + re.escape(separator.encode()) + rb"]*"
+    odd = rb"|(" + _opening(separator) + rest + rb")"
+
+    def kept(cell: re.Match[bytes]) -> bytes:
+        return cell[0] if cell[1] is None else b'"' + cell[1].replace(b'"', b'""') + b'"'
+
+    return re.sub(in_quotes(separator, is_open=separator != "\t") + odd, kept, data)
 
 
 def _has_short_lines(frame: Any, data: bytes, separator: str) -> bool:

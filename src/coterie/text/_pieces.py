@@ -18,6 +18,7 @@ from coterie._disk import check_regular
 from coterie._memory import allowed_memory, in_units
 from coterie.errors import InvalidInput
 from coterie.text._bounded_read import not_unpacked
+from coterie.text._csv import in_quotes, only_begins
 from coterie.text._encodings import HEAD, Wide, not_valid, wide
 
 PIECE = 16 * 2**20  # bytes that are read at once
@@ -86,14 +87,13 @@ def _last_end(data: bytes, separator: Separator | None) -> int:
     """The position after the last row that is complete; 0 if none is."""
     if separator is None or b'"' not in data:
         return data.rfind(b"\n") + 1
-    begins = rb"(?<![^\r\n" + re.escape(separator(data).encode()) + rb"])"
-    # a cell in quotes, which may hold line ends, or the end of a row
-    cell_or_end = re.compile(begins + rb'"[^"]*(?:""[^"]*)*(?:"|\Z)|\n')
-    end = 0
-    for found in cell_or_end.finditer(data):
-        if found.end() == len(data) and data[found.start()] == 34:
-            break  # a cell that may go on
-        if data[found.start()] == 10:
+    which, end, known = separator(data), 0, 0
+    for found in re.finditer(in_quotes(which) + rb"|\n|" + only_begins(which), data):
+        if data[found.start()] == 34:
+            known = max(known, found.end(1))
+            if found.end() == len(data):
+                break  # a cell that may go on
+        elif found.start() >= known:
             end = found.end()
     return end
 
