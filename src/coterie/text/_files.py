@@ -194,7 +194,7 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
             + f" only applies to Excel files, but {name} is {kind}. Leave it out."
         )
     if kind == "parquet":
-        return Loaded(_not_empty(_parquet.read(raw, name), name), notes, None)
+        return Loaded(_not_empty(_parquet.read(raw, name, notes=notes), name), notes, None)
     if kind == "excel":
         frame = _excel.read(raw, name, notes, wanted.header, wanted.sheet)
         return Loaded(frame, notes, None, _dialect.EXCEL)

@@ -6,7 +6,10 @@ compact protocol. polars does not expose them, so the few fields that matter are
 
 from __future__ import annotations
 
+import base64
 import io
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -21,6 +24,12 @@ _DEPTH = 16  # the footer nests no deeper than about six levels
 _MARK = b"PAR1"
 # memory in bytes: per value of a DataFrame, and per row for the text as a Python string
 _PER_VALUE, _PER_ROW = 16, 80
+_DIGITS = 38  # of a decimal number in polars
+_ZONE = re.compile(
+    rb"\x06\0\0\0([+-]\d\d:\d\d)\0"
+)  # in the schema of Arrow, which has a length first
+_UTC = b"\x03\0\0\0UTC\0\0\0\0"
+_UUID = "^(.{8})(.{4})(.{4})(.{4})(.{12})$"
 
 
 class _Footer(NamedTuple):
@@ -28,9 +37,13 @@ class _Footer(NamedTuple):
     n_values: int
     n_bytes: int  # uncompressed
     groups: list[tuple[int, int]]  # rows and memory of each row group
+    uuids: list[str]  # columns
+    digits: dict[str, int]  # of columns with decimal numbers, more than polars can read
+    schema: bytes  # of Arrow, in base64; empty without one
+    zones: list[bytes]  # time zones in it that are only an offset, which polars does not know
 
 
-def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
+def read(raw: bytes, name: str, n_rows: int | None = None, notes: list[str] | None = None) -> Any:
     """Read the table; InvalidInput if it is damaged, too large, or does not have `n_rows` rows."""
     import polars as pl
 
@@ -39,13 +52,19 @@ def read(raw: bytes, name: str, n_rows: int | None = None) -> Any:
         footer = _footer(raw)
     except (ValueError, IndexError):
         raise damaged from None
+    _check_digits(footer, name)
     if n_rows not in (None, footer.n_rows):
         raise InvalidInput(f"{name} has {footer.n_rows:,} rows instead of {n_rows:,}.")
     need = 2 * footer.n_bytes + _PER_VALUE * footer.n_values + _PER_ROW * footer.n_rows
     if need > allowed_memory():
         raise too_large(f"{name} holds {footer.n_rows:,} rows", need)
+    if footer.zones:
+        raw = _in_utc(raw, footer)
+        zones = b", ".join(footer.zones).decode()
+        notes = [] if notes is None else notes
+        notes.append(f"{name} has times in the time zone {zones}, which are read as times in UTC.")
     try:
-        frame = pl.read_parquet(io.BytesIO(raw))
+        frame = plain(pl.read_parquet(io.BytesIO(raw)), footer)
     except (
         BaseException
     ) as error:  # polars panics on some broken files; a panic is not an Exception
@@ -85,6 +104,39 @@ def fits(column: Any) -> bool:
 
 def row_groups(path: Path) -> list[tuple[int, int]]:
     """The rows of each row group, and the memory they take; only the footer is read."""
+    return _footer_of(path).groups
+
+
+def scan(path: Path) -> tuple[Any, _Footer]:
+    """A LazyFrame of a file that is read in parts, and what `plain` needs to know of it."""
+    import polars as pl
+
+    footer = _footer_of(path)
+    _check_digits(footer, path.name)
+    if footer.zones:
+        raise InvalidInput(
+            f"{path.name} has times in the time zone {footer.zones[0].decode()}, which cannot be read in"
+            " parts. Convert them to UTC first."
+        )
+    return pl.scan_parquet(path, glob=False), footer
+
+
+def plain(frame: Any, footer: _Footer) -> Any:
+    """The frame with types that every file can hold: of an extension, the values that it is made of."""
+    import polars as pl
+
+    columns = []
+    for column in frame:
+        if hasattr(column.dtype, "ext_storage"):
+            name = column.dtype.ext_name()
+            column = column.ext.storage()
+            columns.append(column.cast(pl.Boolean) if name == "arrow.bool8" else column)
+        elif column.name in footer.uuids and column.dtype == pl.Binary:
+            columns.append(column.bin.encode("hex").str.replace(_UUID, "$1-$2-$3-$4-$5"))
+    return frame.with_columns(columns)
+
+
+def _footer_of(path: Path) -> _Footer:
     try:
         with open(path, "rb") as file:
             length = file.seek(0, 2)
@@ -94,11 +146,30 @@ def row_groups(path: Path) -> list[tuple[int, int]]:
             file.seek(max(0, length - size))
             tail = file.read(size)
             file.seek(0)
-            return _footer(file.read(4) + tail, length).groups
+            return _footer(file.read(4) + tail, length)
     except (ValueError, IndexError):
         raise _damaged(path.name) from None
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _check_digits(footer: _Footer, name: str) -> None:
+    for column, digits in footer.digits.items():
+        raise InvalidInput(
+            f"The column {column!r} of {name} holds decimal numbers of up to {digits} digits; coterie can"
+            f" read {_DIGITS}. Write them as texts, or leave the column out."
+        )
+
+
+def _in_utc(raw: bytes, footer: _Footer) -> bytes:
+    """The same file with times in UTC: they are the same moments, and as many bytes."""
+
+    def renamed(found: re.Match[bytes]) -> bytes:
+        return _UTC if found[1] in footer.zones else found[0]
+
+    schema = _ZONE.sub(renamed, base64.b64decode(footer.schema))
+    before, _, after = raw.rpartition(footer.schema)
+    return before + base64.b64encode(schema) + after
 
 
 def _damaged(name: str) -> InvalidInput:
@@ -135,7 +206,34 @@ def _footer(raw: bytes, length: int | None = None) -> _Footer:
                 raise ValueError("a column lies outside of the file")
         need = n_bytes - before[1] + _PER_VALUE * (n_values - before[0])
         each.append((_count(group.get(3)), need))
-    return _Footer(n_rows, n_values, n_bytes, each)
+    uuids, digits, names = [], {}, set()
+    for column, is_whole, element in _elements(about.get(2)):
+        kind = element.get(10)  # a union of types
+        kind = kind if isinstance(kind, dict) else {}
+        if is_whole and 14 in kind:
+            uuids.append(column)
+        if _count(element.get(8, 0)) > _DIGITS:
+            digits[column] = element[8]
+        names.add(element[4])
+    pairs = {pair.get(1): pair.get(2) for pair in about.get(5, [])}
+    schema = pairs.get(b"ARROW:schema") or b""
+    zones = {*_ZONE.findall(base64.b64decode(schema))} - names - {b"+00:00"}
+    return _Footer(n_rows, n_values, n_bytes, each, uuids, digits, schema, sorted(zones))
+
+
+def _elements(schema: Any) -> Iterator[tuple[str, bool, dict[int, Any]]]:
+    """Each element with the name of its column, and whether it is the whole column."""
+    if not isinstance(schema, list) or not all(isinstance(element, dict) for element in schema):
+        raise ValueError("no schema")
+    column, left = "", 0  # elements that belong to the column
+    for element in schema[1:]:
+        is_whole, name = left == 0, element.get(4)
+        if not isinstance(name, bytes):
+            raise ValueError("no name")
+        if is_whole:
+            column, left = name.decode("utf-8", "replace"), 1
+        left += _count(element.get(5, 0)) - 1
+        yield column, is_whole, element
 
 
 def _count(value: Any) -> int:

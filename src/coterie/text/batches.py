@@ -38,12 +38,10 @@ class Piece(NamedTuple):
 
 def read_piece(piece: Piece) -> Any:
     """A stretch of a parquet file as a DataFrame."""
-    import polars as pl
-
     path = Path(piece.path)
-    with errors_as_sentences(path.name):
-        _parquet.row_groups(path)  # a missing or damaged file is one sentence
-        return pl.scan_parquet(path, glob=False).slice(piece.first, piece.n_rows).collect()
+    with errors_as_sentences(path.name):  # a missing or damaged file is one sentence
+        lazy, footer = _parquet.scan(path)
+        return _parquet.plain(lazy.slice(piece.first, piece.n_rows).collect(), footer)
 
 
 class Batches:
@@ -246,16 +244,15 @@ class Batches:
     def _parquet(self, path: Path, slim: bool, at: Position) -> Iterator[tuple[Any, None]]:
         import polars as pl
 
-        groups = _parquet.row_groups(path)
-        lazy = pl.scan_parquet(path, glob=False)
+        lazy, footer = _parquet.scan(path)
         if path == self.files[0] and self.columns is None:
             check_alike(self.files)
         if slim and self.columns is not None:
             lazy = lazy.select(pl.selectors.by_name(self.needed))
-        size, all_rows = path.stat().st_size, sum(n_rows for n_rows, _ in groups)
-        for first, n_rows in _pieces.groups_together(groups, ROWS, path.name):
+        size, all_rows = path.stat().st_size, sum(n_rows for n_rows, _ in footer.groups)
+        for first, n_rows in _pieces.groups_together(footer.groups, ROWS, path.name):
             at(size * (first + n_rows) // all_rows)
-            yield lazy.slice(first, n_rows).collect(), None
+            yield _parquet.plain(lazy.slice(first, n_rows).collect(), footer), None
 
     def _parts(self, frame: Any, source: Any) -> Iterator[tuple[Any, Any]]:
         """Stretches of at most ROWS rows, and of little text unless it is a single row."""
