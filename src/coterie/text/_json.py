@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
@@ -92,7 +93,7 @@ class OnDisk(NamedTuple):
         """The objects, in memory; raises `Changed` if the file is not the same any more."""
         whole = io.BytesIO()  # which needs no second copy, as a list of pieces would
         whole.writelines(self.pieces())
-        return _of_lines(whole.getvalue(), self.columns)
+        return objects_of(whole.getvalue(), self.columns)
 
     def write(self, ours: Any, out: BinaryIO) -> None:
         """As `Objects.write`; writes nothing and raises `Changed` if the file is not the same any more."""
@@ -138,7 +139,7 @@ def lines(data: bytes, name: str) -> tuple[Any, Objects]:
     frame = by_polars(data)
     if frame is None:
         frame = _line_by_line(data, name)
-    return _without_rounding(frame, _of_lines(data, frame.columns))
+    return _without_rounding(frame, objects_of(data, frame.columns))
 
 
 def array(data: bytes, name: str) -> tuple[Any, Objects]:
@@ -318,7 +319,19 @@ def _is_rounded(number: str | None) -> bool:
 
 
 # ---------------------------------------------------------------- original JSON text
-def _of_lines(data: bytes, columns: list[str]) -> Objects:
+def has_key(data: bytes, key: str) -> bool:
+    """Whether some line is an object with this key."""
+    sign = json.dumps(key).encode()
+    for line in data.split(b"\n") if sign in data else ():
+        if sign in line:
+            with suppress(ValueError, RecursionError):  # reading the line will say what is wrong
+                found = _decoder.decode(line.decode("utf-8", "replace").strip())
+                if isinstance(found, dict) and key in found:
+                    return True
+    return False
+
+
+def objects_of(data: bytes, columns: list[str]) -> Objects:
     """The objects of a file with one per line."""
 
     def load() -> Iterator[str]:

@@ -24,7 +24,7 @@ class Kinds:
         import polars as pl
 
         for name, dtype in frame.schema.items():
-            if dtype != pl.Null:
+            if dtype != pl.Null and frame[name].null_count() < frame.height:
                 self._types.setdefault(name, set()).add(dtype)
 
     def are_texts(self, names: Iterable[str]) -> bool:

@@ -23,6 +23,7 @@ from coterie.text._encodings import HEAD, Wide, not_valid, wide
 
 PIECE = 16 * 2**20  # bytes that are read at once
 LONGEST = 16  # pieces that a single row may take
+_two_rows = re.compile(rb"\s*+[^\n]++\n\s*+\S")  # which are not blank
 Separator = Callable[[bytes], str]  # of a csv file that begins like this
 
 
@@ -34,9 +35,10 @@ def lines(
 ) -> Iterator[bytes]:
     """Pieces of a text file that end with a line; with `separator`, not within a cell in quotes.
 
-    A file in a wide encoding becomes UTF-8. `at` is told the position in the file, packed as it is.
+    The first piece of a csv file has more than its header. A file in a wide encoding becomes UTF-8. `at`
+    is told the position in the file, packed as it is.
     """
-    rest = b""
+    rest, has_begun = b"", separator is None
     with closing(_opened(path)) as file:
         recoded = _Recoded(encoding, path.name) if encoding else None
         while True:
@@ -51,6 +53,8 @@ def lines(
             if not read:
                 break
             end = _last_end(data, separator)
+            has_begun = has_begun or _two_rows.match(data, 0, end) is not None
+            end = end if has_begun else 0
             if end == 0 and len(data) > LONGEST * PIECE:
                 raise InvalidInput(
                     f"{path.name} has a row of more than {in_units(LONGEST * PIECE)}. A quote may not be"

@@ -11,7 +11,7 @@ import glob
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -87,6 +87,19 @@ def labelled(frame: Any, label: str) -> Any:
     return frame.with_columns(pl.lit(label, pl.String).alias(FILE))
 
 
+def lines_of(load: Callable[[], Iterable[str]], label: str | None) -> Iterator[bytes]:
+    """Objects as lines of JSON, with the member that says where they come from."""
+    more = (
+        ""
+        if label is None
+        else json.dumps({FILE: label}, ensure_ascii=False, separators=(",", ":"))
+    )
+    objects = iter(load())
+    while some := list(islice(objects, _ROWS)):
+        lines = (_json_lines.with_members(piece, more) for piece in some)
+        yield "".join(f"{line}\n" for line in lines).encode()
+
+
 def _exact(one: Loaded) -> Any:
     """The table of a file, with no number in another notation."""
     return one.frame if one.source is None else one.source.exact(one.frame)
@@ -111,7 +124,9 @@ def _objects(
     loaded: list[Loaded], labels: list[str | None]
 ) -> tuple[Any, _json.Objects | _json.OnDisk]:
     """The rows of all files as objects; those of large JSON files stay on the disk."""
-    parts = [partial(_lines, *pair) for pair in zip(map(_objects_of, loaded), labels, strict=True)]
+    parts = [
+        partial(lines_of, *pair) for pair in zip(map(_objects_of, loaded), labels, strict=True)
+    ]
 
     def pieces() -> Iterator[bytes]:
         return chain.from_iterable(part() for part in parts)
@@ -124,11 +139,11 @@ def _objects(
     return frame, objects
 
 
-def _objects_of(one: Loaded) -> Callable[[], Iterator[str]]:
+def _objects_of(one: Loaded) -> Callable[[], Iterable[str]]:
     """The objects of a file, or the rows of another table as such."""
     source = one.source
     if isinstance(source, _json.Objects):
-        return lambda: iter(source.load())
+        return source.load
     read = source.pieces if isinstance(source, _json.OnDisk) else lambda: [_as_lines(one)]
 
     def load() -> Iterator[str]:
@@ -143,16 +158,3 @@ def _objects_of(one: Loaded) -> Callable[[], Iterator[str]]:
 
 def _as_lines(one: Loaded) -> bytes:
     return writing.frame_bytes(_exact(one), "jsonl")
-
-
-def _lines(load: Callable[[], Iterator[str]], label: str | None) -> Iterator[bytes]:
-    """Lines of JSON, with the member that says where they come from."""
-    more = (
-        ""
-        if label is None
-        else json.dumps({FILE: label}, ensure_ascii=False, separators=(",", ":"))
-    )
-    objects = load()
-    while some := list(islice(objects, _ROWS)):
-        lines = (_json_lines.with_members(piece, more) for piece in some)
-        yield "".join(f"{line}\n" for line in lines).encode()

@@ -19,6 +19,7 @@ from coterie.text._common_type import alike
 from coterie.text._encodings import Detected, decode, decode_more, detected
 from coterie.text._files import errors_as_sentences
 from coterie.text._guessing import Seen
+from coterie.text._several import FILE, labelled, labels_of, lines_of
 from coterie.text._which_files import check_alike, files_of, kind_of_all
 from coterie.text.readers import Rows
 
@@ -34,6 +35,7 @@ class Piece(NamedTuple):
     path: str
     first: int
     n_rows: int
+    label: str | None = None  # where its rows come from, if that is a column
 
 
 def read_piece(piece: Piece) -> Any:
@@ -41,7 +43,8 @@ def read_piece(piece: Piece) -> Any:
     path = Path(piece.path)
     with errors_as_sentences(path.name):  # a missing or damaged file is one sentence
         lazy, footer = _parquet.scan(path)
-        return _parquet.plain(lazy.slice(piece.first, piece.n_rows).collect(), footer)
+        frame = _parquet.plain(lazy.slice(piece.first, piece.n_rows).collect(), footer)
+        return frame if piece.label is None else labelled(frame, piece.label)
 
 
 class Batches:
@@ -68,9 +71,12 @@ class Batches:
         self.sizes = [path.stat().st_size for path in self.files]
         self.n_read = 0  # bytes of the files, since the first row was read
         self.text, self.id = text, id
+        self.labels: list[str] = []  # of several files, which become a column
+        self._is_looking = True  # for the columns with texts
         _files.check_header(header, self.kind, self.files[0].name)
         self.notes += _files.about_encoding(encoding, self.kind)
         first = self._first_with_texts()
+        self._is_looking = False
         self.notes += first.notes
         self.text, self.id = first.column, first.id_column
 
@@ -119,6 +125,8 @@ class Batches:
             need(self.id, list(seen.dtypes), "id")
         one, cells, path = first
         self.types = kinds.types(_asked(text, None))
+        if isinstance(cells, _csv.Cells) and kinds.are_texts(_asked(text, None)):
+            one = cells.frame  # where they may be numbers alone
         with errors_as_sentences(path.name):
             frame = self._with_types(_with_columns(one, _asked(text, self.id)), cells)
             rows = readers.from_piece(frame, text, self.id, cells)
@@ -131,13 +139,13 @@ class Batches:
             list(seen.dtypes),
             self.kind == "jsonl",
         )  # a missing value may be a missing key
+        typed = self.kind in ("txt", "parquet")  # numbers may be texts in later rows of others
         if self.text is None:
-            enough = seen.has_words or not (seen.has_blank or grows)
+            enough = seen.has_words or (typed and not seen.has_blank)
+        elif are_there(self.text, known):
+            enough = typed or kinds.are_texts(_asked(chosen(self.text, known), None))
         else:
-            enough = not grows or (
-                are_there(self.text, known)
-                and kinds.are_texts(_asked(chosen(self.text, known), None))
-            )
+            enough = not grows
         return enough and (self.id is None or not grows or self.id in known)
 
     def _all_parts(self, slim: bool = False) -> Iterator[tuple[Any, Any, Path]]:
@@ -149,10 +157,24 @@ class Batches:
 
             with errors_as_sentences(path.name):
                 for frame, source in self._frames(path, slim, at):
+                    if self.columns is None and len(self.files) > 1:
+                        self.labels = [] if self._have_labels(frame) else labels_of(self.files)
+                    if self.labels:
+                        frame, source = _labelled(frame, source, self.labels[number])
                     for one, cells in self._parts(frame, source):
                         yield one, cells, path
                         del one, cells
                     del frame, source
+
+    def _have_labels(self, frame: Any) -> bool:
+        """Whether the files say where rows come from; objects may first do so in later rows."""
+        if self.kind != "jsonl":
+            return FILE in frame.columns
+        return any(
+            _json.has_key(piece, FILE)
+            for path in self.files
+            for piece in _pieces.lines(path, None, _pieces.wide_encoding(path, self.asked_encoding))
+        )
 
     def pieces(self, n_rows: int) -> list[Piece]:
         """Stretches of parquet files, of about so many rows, that `read_piece` reads anywhere."""
@@ -161,8 +183,8 @@ class Batches:
                 f"{self.files[0].name} cannot be cut into pieces: only parquet files can."
             )
         return [
-            Piece(os.path.abspath(path), *some)
-            for path in self.files
+            Piece(os.path.abspath(path), *some, self.labels[number] if self.labels else None)
+            for number, path in enumerate(self.files)
             for some in _pieces.groups_together(_parquet.row_groups(path), n_rows, path.name)
         ]
 
@@ -237,7 +259,7 @@ class Batches:
                 )
             cells.frame.columns = _csv.unique_names(self.names)
             cells.header = self.names
-        if self.text is None:  # numbers are no texts, while these are looked for
+        if self._is_looking:  # for texts, which numbers are not
             return _csv.with_types(cells.frame), cells
         return cells.frame, cells  # as written: a column of numbers may be texts elsewhere
 
@@ -248,7 +270,7 @@ class Batches:
         if path == self.files[0] and self.columns is None:
             check_alike(self.files)
         if slim and self.columns is not None:
-            lazy = lazy.select(pl.selectors.by_name(self.needed))
+            lazy = lazy.select(pl.selectors.by_name(self.needed, require_all=False))
         size, all_rows = path.stat().st_size, sum(n_rows for n_rows, _ in footer.groups)
         for first, n_rows in _pieces.groups_together(footer.groups, ROWS, path.name):
             at(size * (first + n_rows) // all_rows)
@@ -301,6 +323,18 @@ def _decoded(
     if asked is not None or found is None:
         return decode(piece, asked, name)
     return decode_more(piece, found, name), None
+
+
+def _labelled(frame: Any, source: Any, label: str) -> tuple[Any, Any]:
+    """The same rows with the column that says where they come from."""
+    frame = labelled(frame, label)
+    if isinstance(source, _csv.Cells):
+        cells = labelled(source.frame, label)
+        return frame, _csv.Cells([*source.header, FILE], cells, source.separator)
+    if isinstance(source, _json.Objects):
+        data = b"".join(lines_of(source.load, label))
+        return frame, _json.objects_of(data, frame.columns)
+    return frame, source
 
 
 def _with_columns(frame: Any, names: Iterable[str]) -> Any:
