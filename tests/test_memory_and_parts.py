@@ -249,3 +249,23 @@ def test_several_parquet_files(tmp_path: Path) -> None:
     memory, parts = both(files, "text")
     assert parts.equals(memory)
     assert memory["file"].to_list() == ["a.parquet"] * len(WORDS) + ["b.parquet"] * len(WORDS)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_the_name_of_a_file_is_no_text(tmp_path: Path, kind: str) -> None:
+    """Also where it has more words than the texts."""
+    files = [
+        tmp_path / f"all that our customers say in {month}.{kind}" for month in ("May", "June")
+    ]
+    for path in files:
+        frame = pl.DataFrame({"number": range(40), "what": WORDS})
+        if kind == "csv":
+            frame.write_csv(path)
+        elif kind == "tsv":
+            frame.write_csv(path, separator="\t")
+        else:
+            (frame.write_parquet if kind == "parquet" else frame.write_ndjson)(path)
+    memory = coterie.cluster(files, **HOW)
+    parts = coterie.cluster_large(files, tmp_path / f"out.{kind}", id="file", sweeps=0, **HOW)
+    assert memory.rows.column == parts.rows.column == "what"
+    assert set(memory.table["file"]) == set(parts.rows.ids or []) == {path.name for path in files}

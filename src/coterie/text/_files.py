@@ -59,6 +59,7 @@ class Loaded(NamedTuple):
     notes: list[str]
     source: _csv.Cells | _json.Objects | _json.OnDisk | None  # the original cells
     dialect: _dialect.Dialect | None = None  # how a csv file was written
+    added: str | None = None  # the column that says which of several files a row comes from
 
 
 def load(data: Any, wanted: Wanted) -> Loaded:

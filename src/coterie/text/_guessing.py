@@ -18,10 +18,10 @@ from coterie.text._names import rank
 _HEAD = 2_000  # rows used to guess the text column
 
 
-def guess(native: Any, n_rows: int) -> tuple[Any, str]:
-    """Return (the text column, a sentence that explains the choice)."""
+def guess(native: Any, n_rows: int, added: str | None = None) -> tuple[Any, str]:
+    """Return (the text column, a sentence that explains the choice); not the column that we added."""
     seen = Seen()
-    seen.look(native, n_rows)
+    seen.look(native, n_rows, added)
     return seen.choice()
 
 
@@ -41,11 +41,12 @@ class Seen:
         self.has_blank = False  # columns in which other rows may have texts
         self._missing: list[Any] = []  # columns that are blank, while no column has texts
 
-    def look(self, native: Any, n_rows: int) -> None:
-        """Look at more rows."""
+    def look(self, native: Any, n_rows: int, added: str | None = None) -> None:
+        """Look at more rows, but not at the column that we added."""
         columns = {name: column(native, name) for name in column_names(native)}
         self.dtypes |= {name: series.dtype for name, series in columns.items()}
-        blank = {n: s for n, s in columns.items() if n not in self.samples and _possible(s.dtype)}
+        known = {added, *self.samples}
+        blank = {n: s for n, s in columns.items() if n not in known and _possible(s.dtype)}
         for start in range(0, n_rows, _HEAD):
             if self.has_words or not blank:
                 break

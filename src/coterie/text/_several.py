@@ -57,11 +57,11 @@ def load(files: list[Path], wanted: Wanted) -> Loaded:
     notes = list(dict.fromkeys(note for one in loaded for note in one.notes))
     notes.insert(0, f"Read {counted(len(files), 'file')} as one table.")
     dialect = loaded[0].dialect
-    named = any(FILE in one.frame.columns for one in loaded)
-    labels: list[str | None] = [None] * len(files) if named else [*labels_of(files)]
+    added = None if any(FILE in one.frame.columns for one in loaded) else FILE
+    labels: list[str | None] = [*labels_of(files)] if added else [None] * len(files)
     if any(isinstance(one.source, _json.Objects | _json.OnDisk) for one in loaded):
         frame, objects = _objects(loaded, labels)
-        return Loaded(frame, notes, objects, dialect)
+        return Loaded(frame, notes, objects, dialect, added)
     cells = [one.source for one in loaded if isinstance(one.source, Cells)]
     if len(cells) == len(loaded):
         frame = _stacked([one.frame for one in cells], labels)
@@ -69,8 +69,9 @@ def load(files: list[Path], wanted: Wanted) -> Loaded:
         for one in cells:
             as_read = dict(zip(one.frame.columns, one.header, strict=True)) | as_read
         header = [as_read.get(name, name) for name in frame.columns]
-        return Loaded(with_types(frame), notes, Cells(header, frame), dialect)
-    return Loaded(_stacked([_exact(one) for one in loaded], labels), notes, None, dialect)
+        return Loaded(with_types(frame), notes, Cells(header, frame), dialect, added)
+    frame = _stacked([_exact(one) for one in loaded], labels)
+    return Loaded(frame, notes, None, dialect, added)
 
 
 def labels_of(files: list[Path]) -> list[str]:

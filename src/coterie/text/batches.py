@@ -112,7 +112,7 @@ class Batches:
             self.columns = self.columns or [str(name) for name in column_names(one)]
             first = (one, cells, path) if not seen.samples else first
             with errors_as_sentences(path.name):
-                seen.look(one, one.height)
+                seen.look(one, one.height, FILE if self.labels else None)
             kinds.look(one)
             if self._has_seen_enough(seen, kinds):
                 first = one, cells, path

@@ -222,7 +222,7 @@ def read(
             asked = tuple(n for n in (text, id, *of_text) if isinstance(n, str))
             wanted = _files.Wanted(encoding, header, asked, sheet)
             loaded = _several.load(paths, wanted) if paths else _files.load(data, wanted)
-            rows = _from_frame(loaded.frame, text, id, loaded.notes, loaded.source)
+            rows = _from_frame(loaded.frame, text, id, loaded.notes, loaded.source, loaded.added)
             rows.dialect = loaded.dialect
             return rows
     for name, given, files in (
@@ -330,6 +330,7 @@ def _from_frame(
     id: str | None,
     notes: list[str],
     source: Source = None,
+    added: str | None = None,
 ) -> Rows:
     import narwhals as nw
 
@@ -338,7 +339,7 @@ def _from_frame(
     if len(wrapped) == 0:
         raise InvalidInput("The table has no rows, so there is nothing to cluster.")
     if text is None:
-        text, note = guess(frame, len(wrapped))
+        text, note = guess(frame, len(wrapped), added)
         notes.append(note)
     else:
         text = chosen(text, names)
