@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from coterie._sentence import beginning, counted
+from coterie._sentence import beginning
 from coterie.errors import InvalidInput
 from coterie.text import _excel, _parquet
 from coterie.text._again import Changed
@@ -138,25 +138,19 @@ def _theirs(rows: Rows) -> Any:
 
 
 def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
-    """The table as a DataFrame for a sheet of Excel; a note says if a text is too long for a cell."""
+    """The table as a DataFrame for a sheet of Excel; notes say what Excel cannot hold."""
     import polars as pl
 
     ours = pl.DataFrame(rows.named(added))
-    frame = pl.concat([_cells(_theirs(rows))[1], ours], how="horizontal")
-    cut = _excel.n_cut(frame)
-    note = (
-        f"{counted(cut, 'text')} {'is' if cut == 1 else 'are'} longer than a cell of Excel can hold"
-        f" ({_excel.MOST_CHARACTERS:,} characters), and cut in the .xlsx file."
-    )
-    if cut and note not in rows.notes:
-        rows.notes.append(note)
+    frame, notes = _excel.for_excel(pl.concat([_theirs(rows), ours], how="horizontal"))
+    rows.notes.extend(note for note in notes if note not in rows.notes)
     return frame
 
 
 def frame_bytes(frame: Any, kind: str, dialect: Dialect | None = None) -> bytes:
     """A polars DataFrame of ours as the bytes of a file; lists become texts where need be."""
     if kind == "xlsx":
-        return _excel.workbook({"table": _cells(frame)[1]})
+        return _excel.workbook({"table": frame})
     if kind == "parquet":
         out = io.BytesIO()
         _write_parquet(out, frame)
@@ -231,7 +225,8 @@ def _cells(frame: Any) -> tuple[list[str], Any]:
     def needs_text(dtype: Any) -> bool:
         return bool(dtype.is_nested() or dtype in (pl.Binary, pl.Duration, pl.Object))
 
-    return frame.columns, _as_texts(frame, needs_text)
+    shown = frame.with_columns(pl.col(pl.Time).dt.to_string("%H:%M:%S%.f"))  # no 12:00:00.000000000
+    return frame.columns, _as_texts(shown, needs_text)
 
 
 def _for_json(frame: Any) -> Any:
