@@ -219,9 +219,9 @@ def _parse(data: bytes, separator: str) -> Any:
         return None
 
 
-def in_quotes(separator: str, is_open: bool = True) -> bytes:
+def in_quotes(separator: str) -> bytes:
     """A pattern for a cell in quotes, which may hold line ends, or for one that is never closed."""
-    return _quoted(separator, rb'(?:"(?= *', rb")|\Z)" if is_open else b"))")
+    return _closed(separator) + rb"|" + _opening(separator) + _INSIDE + rb"\Z"
 
 
 def only_begins(separator: str) -> bytes:
@@ -229,9 +229,9 @@ def only_begins(separator: str) -> bytes:
     return _opening(separator) + rb"(?=(" + _INSIDE + rb'"))'
 
 
-def _quoted(separator: str, before: bytes, after: bytes) -> bytes:
+def _closed(separator: str, blanks: bytes = b" *") -> bytes:
     end = rb"(?:" + re.escape(separator.encode()) + rb"|[\r\n]|\Z)"
-    return _opening(separator) + _INSIDE + before + end + after
+    return _opening(separator) + _INSIDE + rb'"(?=' + blanks + end + rb")"
 
 
 def _opening(separator: str) -> bytes:
@@ -241,19 +241,19 @@ def _opening(separator: str) -> bytes:
 
 def _has_odd_quotes(data: bytes, separator: str) -> bool:
     """Whether there are quotes that are part of the texts: 5" disk, or "Great" she said."""
-    plain = rb'[^"]*+(?:' + _quoted(separator, b'"(?=', b")") + rb'[^"]*+)*+'
+    plain = rb'[^"]*+(?:' + _closed(separator, blanks=b"") + rb'[^"]*+)*+'
     return re.match(plain + b'"', data) is not None
 
 
 def _with_quotes_kept(data: bytes, separator: str) -> bytes:
     """Put cells in quotes that only begin with one: "Great" she said becomes \"""Great"" she said"."""
+    known = _closed(separator) if separator == "\t" else in_quotes(separator)
     rest = rb"[^\r\n" + re.escape(separator.encode()) + rb"]*"
-    odd = rb"|(" + _opening(separator) + rest + rb")"
 
     def kept(cell: re.Match[bytes]) -> bytes:
         return cell[0] if cell[1] is None else b'"' + cell[1].replace(b'"', b'""') + b'"'
 
-    return re.sub(in_quotes(separator, is_open=separator != "\t") + odd, kept, data)
+    return re.sub(known + rb"|(" + _opening(separator) + rest + rb")", kept, data)
 
 
 def _has_short_lines(frame: Any, data: bytes, separator: str) -> bool:

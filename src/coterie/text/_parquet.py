@@ -25,9 +25,7 @@ _MARK = b"PAR1"
 # memory in bytes: per value of a DataFrame, and per row for the text as a Python string
 _PER_VALUE, _PER_ROW = 16, 80
 _DIGITS = 38  # of a decimal number in polars
-_ZONE = re.compile(
-    rb"\x06\0\0\0([+-]\d\d:\d\d)\0"
-)  # in the schema of Arrow, which has a length first
+_ZONE = re.compile(rb"\x06\0\0\0([+-]\d\d:\d\d)\0")  # in a schema of Arrow, after its length
 _UTC = b"\x03\0\0\0UTC\0\0\0\0"
 _UUID = "^(.{8})(.{4})(.{4})(.{4})(.{12})$"
 

@@ -90,11 +90,7 @@ def labelled(frame: Any, label: str) -> Any:
 
 def lines_of(load: Callable[[], Iterable[str]], label: str | None) -> Iterator[bytes]:
     """Objects as lines of JSON, with the member that says where they come from."""
-    more = (
-        ""
-        if label is None
-        else json.dumps({FILE: label}, ensure_ascii=False, separators=(",", ":"))
-    )
+    more = "" if label is None else json.dumps({FILE: label}, ensure_ascii=False)
     objects = iter(load())
     while some := list(islice(objects, _ROWS)):
         lines = (_json_lines.with_members(piece, more) for piece in some)

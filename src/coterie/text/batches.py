@@ -135,10 +135,8 @@ class Batches:
 
     def _has_seen_enough(self, seen: Seen, kinds: _json_types.Kinds) -> bool:
         """Whether later rows cannot change which columns are read."""
-        known, grows = (
-            list(seen.dtypes),
-            self.kind == "jsonl",
-        )  # a missing value may be a missing key
+        known = list(seen.dtypes)
+        grows = self.kind == "jsonl"  # a missing value may be a missing key
         typed = self.kind in ("txt", "parquet")  # numbers may be texts in later rows of others
         if self.text is None:
             enough = seen.has_words or (typed and not seen.has_blank)
@@ -159,7 +157,7 @@ class Batches:
                 for frame, source in self._frames(path, slim, at):
                     if self.columns is None and len(self.files) > 1:
                         self.labels = [] if self._have_labels(frame) else labels_of(self.files)
-                    if self.labels:
+                    if self.labels and (not slim or FILE in self.needed):
                         frame, source = _labelled(frame, source, self.labels[number])
                     for one, cells in self._parts(frame, source):
                         yield one, cells, path
