@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from coterie import _memory
-from coterie._memory import allowed_memory
+from coterie import _cgroups, _memory
+from coterie._memory import allowed_memory, free_memory
+from coterie.backends import threads
 from coterie.errors import InvalidInput
 from coterie.text.readers import read
 
@@ -54,25 +56,101 @@ def test_a_bound_that_is_no_size(monkeypatch, said):
         allowed_memory()
 
 
+# the groups of a process, the file that limits one of them or one around it, and where its use is
+GROUPS = [
+    ("0::/a/b\n", "a/b/memory.max", "a/b/memory.stat", "anon {}\nfile 9\nshmem 5\n"),
+    ("0::/a/b\n", "a/memory.high", "a/memory.stat", "anon {}\nfile 9\nshmem 5\n"),
+    ("0::/a/b\n", "memory.max", "memory.stat", "anon {}\nfile 9\nshmem 5\n"),
+    (
+        "4:cpu,memory:/a\n0::/\n",
+        "memory/a/memory.limit_in_bytes",
+        "memory/a/memory.stat",
+        "rss 1\ntotal_rss {}\ntotal_cache 9\ntotal_shmem 5\n",
+    ),
+    (
+        "4:memory:/elsewhere\n",
+        "memory/memory.limit_in_bytes",
+        "memory/memory.stat",
+        "rss 1\ntotal_rss {}\ntotal_cache 9\ntotal_shmem 5\n",
+    ),
+]
+
+
+@pytest.fixture
+def put(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str, str], None]:
+    """Write a file of the system: /proc/self/cgroup is "groups", the others are in /sys/fs/cgroup."""
+    monkeypatch.delenv("COTERIE_MAX_MEMORY", raising=False)
+    monkeypatch.setattr(_cgroups, "_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(_cgroups, "_FOLDER", tmp_path)
+    monkeypatch.setattr(_memory, "_MACHINE", tmp_path / "meminfo")
+
+    def write(name: str, content: str) -> None:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+
+    return write
+
+
+@pytest.mark.parametrize(("groups", "file", "stat", "content"), GROUPS)
+def test_the_memory_of_a_container(put, groups, file, stat, content):
+    put("groups", groups)
+    put(file, "1000000\n")
+    assert allowed_memory() == free_memory() == 750_000
+    put(stat, content.format(100_000))
+    assert free_memory() == 750_000  # a quarter is left to others anyway
+    put(stat, content.format(400_000))
+    assert free_memory() == 1_000_000 - 400_005
+    put(stat, content.format(2_000_000))
+    assert free_memory() == 0
+    assert allowed_memory() == 750_000
+    put(file, "max\n")
+    assert allowed_memory() > 750_000
+
+
+def test_the_smallest_limit_holds(put):
+    put("groups", "0::/a/b\n")
+    for name, limit in [("a/b/memory.max", 9), ("a/b/memory.high", 8), ("memory.max", 7)]:
+        put(name, f"{limit}000000\n")
+        assert allowed_memory() == limit * 750_000
+    put("a/memory.max", "4000000\n")
+    assert allowed_memory() == 3_000_000
+
+
+def test_the_memory_that_others_use(put):
+    for kilobytes, free in [(10**12, allowed_memory()), (5000, 5_120_000)]:
+        put("meminfo", f"MemTotal: 9 kB\nMemAvailable:    {kilobytes} kB\nBuffers: 7 kB\n")
+        assert free_memory() == free
+
+
 @pytest.mark.parametrize(
-    ("groups", "file"),
+    ("groups", "files", "n"),
     [
-        ("0::/a/b\n", "a/memory.max"),
-        ("0::/a/b\n", "memory.max"),
-        ("4:cpu,memory:/a\n0::/\n", "memory/a/memory.limit_in_bytes"),
-        ("4:memory:/elsewhere\n", "memory/memory.limit_in_bytes"),
+        ("0::/a/b\n", {"a/b/cpu.max": "200000 100000"}, 2),
+        ("0::/a/b\n", {"a/cpu.max": "150000 100000", "a/b/cpu.max": "max 100000"}, 2),
+        ("0::/a/b\n", {"cpu.max": "20000 100000", "a/b/cpu.max": "300000 100000"}, 1),
+        ("0::/a/b\n", {"a/b/cpu.max": "max 100000"}, 8),
+        ("0::/a/b\n", {"a/b/cpu.max": "9900000 100000"}, 8),
+        ("0::/a/b\n", {}, 8),
+        (
+            "1:cpu,cpuacct:/a\n0::/\n",
+            {"cpu/a/cpu.cfs_quota_us": "300000", "cpu/a/cpu.cfs_period_us": "100000"},
+            3,
+        ),
+        (
+            "1:cpu,cpuacct:/a\n",
+            {"cpu/a/cpu.cfs_quota_us": "-1", "cpu/a/cpu.cfs_period_us": "100000"},
+            8,
+        ),
+        ("nonsense\n\n7:\n", {"cpu.max": "nonsense", "memory.max": "-"}, 8),
     ],
 )
-def test_the_limit_of_a_container(monkeypatch, tmp_path, groups, file):
-    monkeypatch.delenv("COTERIE_MAX_MEMORY", raising=False)
-    (tmp_path / "groups").write_text(groups)
-    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / file).write_text("1000000\n")
-    monkeypatch.setattr(_memory, "_GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(_memory, "_GROUP_FOLDER", tmp_path)
-    assert allowed_memory() == 750_000
-    (tmp_path / file).write_text("max\n")
-    assert allowed_memory() > 750_000
+def test_the_processors_of_a_container(put, monkeypatch, groups, files, n):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    put("groups", groups)
+    for name, content in files.items():
+        put(name, f"{content}\n")
+    assert [threads(jobs) for jobs in (-1, None, 5)] == [n, 1, 5]
+    assert allowed_memory() > 0
 
 
 # ---------------------------------------------------------------- what does not fit

@@ -1,12 +1,14 @@
-"""The memory limit for reading files."""
+"""How much memory coterie may use."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
+from coterie import _cgroups
 from coterie.errors import InvalidInput
 
 VARIABLE = "COTERIE_MAX_MEMORY"
@@ -14,8 +16,7 @@ SHARE = 0.75  # of the memory of the machine or the container
 _UNKNOWN = 8 * 10**9  # assumed if the system does not tell
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-_GROUPS = Path("/proc/self/cgroup")
-_GROUP_FOLDER = Path("/sys/fs/cgroup")
+_MACHINE = Path("/proc/meminfo")
 
 
 def allowed_memory() -> int:
@@ -24,10 +25,18 @@ def allowed_memory() -> int:
     Three quarters of the physical memory, or of the cgroup limit if that is smaller. The
     environment variable COTERIE_MAX_MEMORY (such as "8GB" or "512MiB") takes precedence.
     """
-    asked = os.environ.get(VARIABLE, "").strip()
-    if asked:
-        return _size(asked)
-    return int(SHARE * min([_physical(), *_group_limits()]))
+    return _asked() or int(SHARE * min(limit for limit, _ in _limits()))
+
+
+def free_memory() -> int:
+    """What this process may still take now, in bytes.
+
+    It is less than `allowed_memory` only if this and other processes use more than a quarter of the memory,
+    so that decisions which are made by it seldom depend on what else runs.
+    """
+    if _asked():
+        return _asked()
+    return max(0, min(allowed_memory(), *(limit - used for limit, used in _limits())))
 
 
 def in_units(size: float) -> str:
@@ -42,6 +51,12 @@ def in_units(size: float) -> str:
     return f"{size / 1000**power:,.1f} {('', 'k', 'M', 'G', 'T')[power]}B"
 
 
+def _asked() -> int:
+    """What the environment variable says; 0 if it is not set."""
+    asked = os.environ.get(VARIABLE, "").strip()
+    return _size(asked) if asked else 0
+
+
 def _size(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?", text.lower())
     size = int(float(found[1]) * _UNITS[found[2]]) if found and found[2] in _UNITS else 0
@@ -53,35 +68,14 @@ def _size(text: str) -> int:
     return size
 
 
-def _physical() -> int:
+def _limits() -> list[tuple[int, int]]:
+    """The memory of the machine, and of each control group, with what is in use of it."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
-        return _UNKNOWN
-
-
-def _group_limits() -> list[int]:
-    """The memory limits of the cgroup of this process and of its parents (versions 1 and 2)."""
-    limits = []
-    try:
-        groups = [line.split(":", 2) for line in _GROUPS.read_text().splitlines()]
-    except (OSError, ValueError):
-        return []
-    for group in groups:
-        if len(group) != 3 or not (group[1] == "" or "memory" in group[1].split(",")):
-            continue
-        top, name = (
-            (_GROUP_FOLDER, "memory.max")
-            if group[1] == ""
-            else (_GROUP_FOLDER / "memory", "memory.limit_in_bytes")
-        )
-        inner = Path(group[2].lstrip("/"))
-        for folder in (
-            inner,
-            *inner.parents,
-        ):  # the last is ".", which is the group of the container
-            try:
-                limits.append(int((top / folder / name).read_text()))
-            except (OSError, ValueError):  # missing, or "max"
-                continue
-    return [limit for limit in limits if limit > 0]
+        total = _UNKNOWN
+    free = total
+    with suppress(OSError):  # only Linux tells
+        found = re.search(r"^MemAvailable: +(\d+) kB$", _MACHINE.read_text(), re.MULTILINE)
+        free = total if found is None else 1024 * int(found[1])
+    return [(total, total - free), *_cgroups.memory()]

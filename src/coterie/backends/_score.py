@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
+from coterie import _cgroups
 from coterie.counts import Counts
 from coterie.frozen import Frozen, LeaveOut
 from coterie.kernels import fixed
@@ -57,9 +59,10 @@ def score(
 
 
 def threads(n_jobs: int | None) -> int:
-    """scikit-learn's meaning: None is 1, -1 is every core this process may use."""
+    """scikit-learn's meaning: None is 1, -1 is every core this process may use, also in a container."""
     if n_jobs is None:
         return 1
     may_use = getattr(os, "sched_getaffinity", None)  # not everywhere
     cores = len(may_use(0)) if may_use else os.cpu_count() or 1
+    cores = min([cores, *map(math.ceil, _cgroups.processors())])
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
