@@ -20,9 +20,18 @@ from coterie.embedders import resolve
 from coterie.errors import InvalidInput
 from coterie.large import sample as sample_room
 from coterie.large.sample import Drawn, Sample, draw
-from coterie.text import _pieces, batch_files, batches, frequencies, readers, vocabulary, writing
+from coterie.text import (
+    _pieces,
+    _which_files,
+    batch_files,
+    batches,
+    frequencies,
+    readers,
+    vocabulary,
+    writing,
+)
 from coterie.text._parquet import row_groups
-from coterie.text._which_files import too_large_for_memory
+from coterie.text._which_files import PREDICT, size_of, too_large_for_memory
 from coterie.text.batch_files import TableFile
 from coterie.text.batches import Batches, read_piece
 from coterie.text.frequencies import Frequencies
@@ -333,10 +342,53 @@ def test_which_files_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     paths = [put(tmp_path, kind) for kind in ("csv", "parquet", "jsonl.gz")]
     assert not any(map(too_large_for_memory, paths))
     monkeypatch.setenv("COTERIE_MAX_MEMORY", "2kB")
-    assert too_large_for_memory(paths[0])
-    assert too_large_for_memory(paths[1])
+    assert all(map(too_large_for_memory, paths))
     assert not too_large_for_memory(["a text"])
     assert not too_large_for_memory(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "txt", "jsonl", "jsonl.gz", "parquet"])
+def test_many_short_rows_take_memory_for_the_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """A million rows of 20 bytes: they can be read in 300 MB, and are clustered in 950 MB."""
+    lines = {"jsonl": '{"text": "red apple"}\n', "txt": "some red apple pies\n"}
+    line = lines.get(kind.split(".")[0], "1234567,red apple pie\n")
+    path = tmp_path / f"x.{kind}"
+    content = line.encode() * 1_000_000
+    if kind == "parquet":
+        pl.DataFrame({"text": ["red apple pie"]}).select(
+            pl.col("text").repeat_by(1_000_000).explode()
+        ).write_parquet(path)
+    else:
+        path.write_bytes(gzip.compress(content, 1) if kind.endswith("gz") else content)
+    n_rows, n_bytes = size_of(path)
+    assert n_rows == 1_000_000
+    assert kind == "parquet" or n_bytes == len(content)
+    for limit, is_too_large in ("800MB", True), ("1300MB", False):
+        monkeypatch.setenv("COTERIE_MAX_MEMORY", limit)
+        assert too_large_for_memory(path) == is_too_large
+        assert not too_large_for_memory(path, PREDICT)
+
+
+@pytest.mark.parametrize("piece", [40, 10**6])
+@pytest.mark.parametrize(
+    ("content", "n_rows"),
+    [
+        ('id,text\n1,"red\napple\npie"\n2,oven\n3,"a ""b""\n"\n', 4),
+        ('id;text\r\n1;"red\r\napple"\r\n2;oven', 3),
+        ('id,text\n1,5" tape\n2,oven\n3,more\n', 4),
+        ("text\n", 1),
+        ("", 0),
+    ],
+)
+def test_line_ends_in_quotes_end_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, n_rows: int, piece: int
+) -> None:
+    monkeypatch.setattr(_pieces, "PIECE", piece)
+    monkeypatch.setattr(_which_files, "_AT_ONCE", 7)
+    (tmp_path / "x.csv").write_bytes(content.encode())
+    assert size_of(tmp_path / "x.csv") == (n_rows, len(content))
 
 
 # ---------------------------------------------------------------- words

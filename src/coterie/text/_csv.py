@@ -90,10 +90,10 @@ def read(
         separator = separator_of(data)
         if separator != ",":
             notes.append(f"The columns of {name} are separated by {SEPARATORS[separator]}.")
-    has_odd = _has_odd_quotes(data, separator)
+    has_odd = has_odd_quotes(data, separator)
     if has_odd:
         data = _with_quotes_kept(data, separator)
-        has_odd = _has_odd_quotes(data, separator)
+        has_odd = has_odd_quotes(data, separator)
     rows = _sample(data, separator)
     n_blank = next((i for i, row in enumerate(rows) if row), 0)
     first = rows[n_blank] if rows else []
@@ -239,7 +239,7 @@ def _opening(separator: str) -> bytes:
     return rb'"(?<![^\r\n' + re.escape(separator.encode()) + rb']")'
 
 
-def _has_odd_quotes(data: bytes, separator: str) -> bool:
+def has_odd_quotes(data: bytes, separator: str) -> bool:
     """Whether there are quotes that are part of the texts: 5" disk, or "Great" she said."""
     plain = rb'[^"]*+(?:' + _closed(separator, blanks=b"") + rb'[^"]*+)*+'
     return re.match(plain + b'"', data) is not None
