@@ -41,20 +41,42 @@ class Drift(NamedTuple):
         return said + (". Fit again with newer texts." if self.has_drifted else ".")
 
 
+class Seen(NamedTuple):
+    """What is counted of texts; those of several parts can be added up."""
+
+    n_texts: int = 0
+    n_unknown: int = 0  # without a known word
+    n_odd: int = 0  # outliers
+
+    @classmethod
+    def of(cls, labels: Any, scores: Any) -> Seen:
+        """Count texts with these clusters and outlier scores."""
+        known = np.asarray(labels) >= 0
+        odd = np.asarray(scores)[known] >= LINE
+        return cls(known.size, int((~known).sum()), int(odd.sum()))
+
+    def plus(self, other: Seen) -> Seen:
+        """Those of both."""
+        return Seen(*map(sum, zip(self, other, strict=True)))
+
+
 def measure(groups: Clustering, labels: Any, scores: Any) -> Drift:
     """Compare new texts with those of the fit, given their clusters and outlier scores."""
-    own = groups.outlier_score[groups.labels >= 0]
-    new = np.asarray(scores)[np.asarray(labels) >= 0]
-    unknown, missing = int((np.asarray(labels) < 0).sum()), int((groups.labels < 0).sum())
-    odd, odd_own = int((new >= LINE).sum()), int((own >= LINE).sum())
-    drifted = _rises(unknown, len(labels), missing, groups.labels.size)
-    drifted = drifted or _rises(odd, new.size, odd_own, own.size)
+    return compared(groups, Seen.of(labels, scores))
+
+
+def compared(groups: Clustering, new: Seen) -> Drift:
+    """Compare new texts with those of the fit."""
+    own = Seen.of(groups.labels, groups.outlier_score)
+    known, known_own = new.n_texts - new.n_unknown, own.n_texts - own.n_unknown
+    drifted = _rises(new.n_unknown, new.n_texts, own.n_unknown, own.n_texts)
+    drifted = drifted or _rises(new.n_odd, known, own.n_odd, known_own)
     return Drift(
-        n_texts=len(labels),
-        without_known_words=unknown / max(len(labels), 1),
-        without_words_in_fit=missing / max(groups.labels.size, 1),
-        outliers=odd / max(new.size, 1),
-        outliers_in_fit=odd_own / max(own.size, 1),
+        n_texts=new.n_texts,
+        without_known_words=new.n_unknown / max(new.n_texts, 1),
+        without_words_in_fit=own.n_unknown / max(own.n_texts, 1),
+        outliers=new.n_odd / max(known, 1),
+        outliers_in_fit=own.n_odd / max(known_own, 1),
         has_drifted=drifted,
     )
 

@@ -214,6 +214,14 @@ def predict(
             help="End with exit code 4 if the texts are no longer like those of the fit.",
         ),
     ] = False,
+    out_of_core: Annotated[
+        bool,
+        typer.Option(
+            "--out-of-core",
+            help="Read, predict and write FILE in parts, so that it need not fit into memory. Used by"
+            " default if FILE is too large.",
+        ),
+    ] = False,
     encoding: Encoding = None,
     header: Header = None,
     sheet: Sheet = None,
@@ -235,6 +243,7 @@ def predict(
             header,
             sheet,
             embedder=embedder,
+            out_of_core=out_of_core,
             fail_if_drift=fail_if_drift,
             as_json=json,
             quiet=quiet,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,17 +16,32 @@ from coterie.errors import InvalidInput
 if TYPE_CHECKING:
     from coterie.large.clustering import Large
     from coterie.large.on_dask import OnWorkers
+    from coterie.text._which_files import Need
 
 
 def why_wanted(file: str | list[Path], out_of_core: bool, dask: bool) -> str:
     """Why to read the file in parts, as the beginning of a sentence; "" for reading it at once."""
     if dask:
         return "With --dask, workers read the file in parts"
+    from coterie.text._which_files import FIT
+
+    return _why(file, out_of_core, FIT)
+
+
+def why_predicted(file: str | list[Path], out_of_core: bool, model: Path) -> str:
+    """The same of `coterie predict`, which has the model in memory as well."""
+    from coterie.text._which_files import PREDICT
+
+    size = sum(path.stat().st_size for path in model.glob("*"))
+    return _why(file, out_of_core, PREDICT, 2 * size)
+
+
+def _why(file: str | list[Path], out_of_core: bool, needs: Sequence[Need], more: int = 0) -> str:
     if out_of_core:
         return "With --out-of-core, the file is read in parts"
     from coterie.text._which_files import too_large_for_memory
 
-    is_large = file != "-" and too_large_for_memory(file)
+    is_large = file != "-" and too_large_for_memory(file, needs, more)
     return "The file is too large for memory and is read in parts" if is_large else ""
 
 
@@ -52,11 +68,16 @@ def check(why: str, target: str, format: str | None, kind: str, whole: dict[str,
         raise InvalidInput(
             f"{why}, so the table cannot be written to standard output. Name a file or a folder with -o."
         )
+    check_options(why, whole)
+    if {format or kind, places.kind_of(target) or kind} != {kind}:
+        raise InvalidInput(f"{why}, so the table must be {kind} as well.")
+
+
+def check_options(why: str, whole: dict[str, Any]) -> None:
+    """Refuse options that need the whole table at once, if they are given."""
     given = [option for option, value in whole.items() if value]
     if given:
         raise InvalidInput(f"{why}, so {given[0]} does not work. Leave it out.")
-    if {format or kind, places.kind_of(target) or kind} != {kind}:
-        raise InvalidInput(f"{why}, so the table must be {kind} as well.")
 
 
 def cluster(

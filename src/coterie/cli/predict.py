@@ -5,35 +5,52 @@ from __future__ import annotations
 import io
 import json
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from coterie import exporting
 from coterie._sentence import counted
-from coterie.cli import places, sources, streams, tables
-from coterie.cli.exits import DRIFTED, End
+from coterie._system import release_memory
+from coterie.cli import parts_of_a_file, places, sources, streams, tables
+from coterie.cli.exits import DRIFTED, INTERRUPTED, End
 from coterie.cli.finishing import finishing
+from coterie.cli.fit import default_type
+from coterie.cli.progress import Stages
 from coterie.cli.words import in_terms_of_options, printable
-from coterie.drift import Drift, measure
+from coterie.drift import Drift, Seen, compared
 from coterie.errors import InvalidInput
+from coterie.text.batch_files import TableFile
 
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
     from coterie.text.readers import Rows
 
+Read = TypeVar("Read")
+Add = Callable[["Rows", dict[str, Any]], Any]
+
+
+class Asked(NamedTuple):
+    """What is to be predicted, and how it is read."""
+
+    file: str | list[Path]
+    text: str | None
+    encoding: str | None
+    header: bool | None
+    sheet: str | None
+
 
 class Prediction(NamedTuple):
-    """New texts, and the columns that are added to them."""
+    """What was found in new texts."""
 
-    rows: Rows
-    added: dict[str, Any]
+    seen: Seen
     drift: Drift
-
-    @property
-    def n_unknown(self) -> int:
-        """Number of texts without a known word."""
-        return int((self.added["cluster"] < 0).sum())
+    notes: list[str]
+    table: tuple[Rows, dict[str, Any]] | None = None  # None: it was written part by part
 
 
 def run(
@@ -46,104 +63,183 @@ def run(
     sheet: str | None = None,
     *,
     embedder: str | None = None,
+    out_of_core: bool = False,
     as_json: bool,
     quiet: bool,
     force: bool,
     fail_if_drift: bool = False,
 ) -> None:
     """Check the options, predict, write the table and print a summary."""
-    sources.model_folder(model)
-    file = sources.given(files)
-    sources.check_file(file)
+    folder = sources.model_folder(model)
+    asked = Asked(sources.given(files), text, encoding, header, sheet)
+    sources.check_file(asked.file)
     place = None
     if out != "-":
         if places.kind_of(out) is None:
             raise InvalidInput(
                 f"The output {out} must end in {', '.join(exporting.ENDINGS)}, or be - for standard output."
             )
-        place = places.for_file(Path(out), force, file)
+        place = places.for_file(Path(out), force, asked.file)
     if place is None or as_json:
         streams.check_output("the result")
+    kind = places.kind_of(out) or "csv"
+    in_parts = parts_of_a_file.why_predicted(asked.file, out_of_core, folder)
+    if in_parts:
+        _check_parts(
+            in_parts, default_type(asked.file), kind, {"--json": as_json, "--sheet": sheet}
+        )
     outputs = [] if place is None else [place]
+    stages = Stages(quiet)
     found: list[Prediction] = []
     with finishing(outputs, lambda: bool(found)):
-        with place or nullcontext():
+        with closing(stages), place or nullcontext():
+            stages.enter("starting")
             groups = sources.open_model(model, embedder)
-            about = {"encoding": encoding, "header": header, "sheet": sheet}
-            found.append(_predict(groups, file, text, about))
+            stages.enter("reading")
+            if not in_parts:
+                found.append(_predict(groups, asked, stages))
+            elif place is None:
+                found.append(_print_parts(groups, asked, stages))
+
+            def fill(fresh: Path) -> None:
+                if found and found[0].table is not None:
+                    stages.enter("writing")
+                    tables.write_table(*found[0].table, fresh, kind)
+                    return
+                with TableFile(fresh, kind) as table:
+                    found.append(_predict_parts(groups, asked, stages, table.add))
+
             if place is not None:
-                kind = places.kind_of(out) or "csv"
-                rows, added = found[0].rows, found[0].added
-                out = str(place.write(lambda fresh: tables.write_table(rows, added, fresh, kind)))
+                out = str(place.write(fill))
         with streams.printing([place.written for place in outputs]):
             _report(found[0], out, as_json, quiet)
     if fail_if_drift and found[0].drift.has_drifted:
         raise End(DRIFTED, str(found[0].drift), has_result=True)
 
 
-def _predict(
-    groups: Clustering,
-    file: str | list[Path],
-    text: str | None,
-    about: dict[str, Any],
-) -> Prediction:
-    rows = _read(file, text, groups.rows.column, about)
-    added = groups.added_to(rows.texts)
-    return Prediction(rows, added, measure(groups, added["cluster"], added["outlier_score"]))
-
-
-def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
-    rows, unknown = found.rows, found.n_unknown
-    if as_json:
-        facts = {
-            "n_texts": len(rows),
-            "n_without_known_words": unknown,
-            "drift": found.drift._asdict(),
-            "notes": [in_terms_of_options(note) for note in rows.notes],
-            "paths": {"table": out} if out != "-" else {},
-            "predictions": _predictions(found),
-        }
-        sys.stdout.write(json.dumps(facts, default=str) + "\n")
-    elif out == "-":
-        tables.print_table(rows, found.added)
-    if not quiet and not as_json:
-        for note in rows.notes:
-            sys.stderr.write(f"{printable(in_terms_of_options(note))}\n")
-        said = counted(len(rows), "text")
-        if unknown:
-            said += f" ({unknown:,} without a known word: cluster -1)"
-        said += f", written to {printable(out)}" if out != "-" else ""
-        sys.stderr.write(f"{said}.\n{found.drift}\n")
-
-
-def _read(
-    file: str | list[Path],
-    text: str | None,
-    before: Any,
-    about: dict[str, Any],
-) -> Rows:
-    """Read the rows; without --text, from the column the model was fitted on, if the file has it."""
+def _predict(groups: Clustering, asked: Asked, stages: Stages) -> Prediction:
     from coterie.text import readers
     from coterie.text._bounded_read import stream_content
 
-    source: Any = file
-    if file == "-":
-        source = io.BytesIO(stream_content(sys.stdin.buffer, "standard input"))
+    content = None
+    if asked.file == "-":
+        content = stream_content(sys.stdin.buffer, "standard input")
+
+    def read(column: Any) -> Rows:
+        source = asked.file if content is None else io.BytesIO(content)
+        return readers.read(source, column, None, asked.encoding, asked.header, asked.sheet)
+
+    rows = _with_column(read, asked.text, groups.rows.column)
+    stages.enter("predicting")
+    added = _added(groups, rows.texts, lambda n: stages.part("predicting", n, len(rows)))
+    seen = Seen.of(added["cluster"], added["outlier_score"])
+    return Prediction(seen, compared(groups, seen), rows.notes, (rows, added))
+
+
+def _predict_parts(groups: Clustering, asked: Asked, stages: Stages, add: Add) -> Prediction:
+    """Read and predict some rows after the others; `add` writes them."""
+    from coterie.text._which_files import size_of
+    from coterie.text.batches import Batches
+
+    def opened(column: Any) -> Batches:
+        return Batches(asked.file, column, None, asked.encoding, asked.header)
+
+    batches = _with_column(opened, asked.text, groups.rows.column)
+    total = size_of(asked.file)[0] - (len(batches.files) if batches.header else 0)
+    seen, notes = Seen(), batches.notes
+    stages.enter("predicting")
+    for rows in batches.read():
+
+        def tell(done: int, before: int = seen.n_texts) -> None:
+            stages.part("predicting", before + done, total)
+
+        added = _added(groups, rows.texts, tell)
+        said = len(rows.notes)  # of this part alone
+        add(rows, added)
+        notes += [note for note in rows.notes[said:] if note not in notes]
+        seen = seen.plus(Seen.of(added["cluster"], added["outlier_score"]))
+        del rows, added
+        release_memory()
+    return Prediction(seen, compared(groups, seen), notes)
+
+
+def _print_parts(groups: Clustering, asked: Asked, stages: Stages) -> Prediction:
+    """Predict, and print the table as it grows."""
+    is_first = iter([True])
+
+    def add(rows: Rows, added: dict[str, Any]) -> None:
+        with streams.printing([]):
+            tables.print_table(rows, added, with_header=next(is_first, False))
+
+    try:
+        return _predict_parts(groups, asked, stages, add)
+    except KeyboardInterrupt:
+        raise End(INTERRUPTED, "Interrupted. The table that was printed is not complete.") from None
+
+
+def _check_parts(why: str, kind: str, written: str, whole: dict[str, Any]) -> None:
+    """Refuse options and tables that need all rows at once."""
+    parts_of_a_file.check_options(why, whole)
+    if written != kind and not {written, kind} <= {"csv", "tsv"}:
+        raise InvalidInput(
+            f"{why}, so the table must be {kind} as well: name a .{kind} file with -o."
+        )
+
+
+def _with_column(read: Callable[[Any], Read], text: str | None, before: Any) -> Read:
+    """Read; without --text, from the column the model was fitted on, if the file has it."""
     if text is None and before is not None:
         try:
-            return readers.read(source, text=before, **about)
+            return read(before)
         except InvalidInput as error:
             if error.kind != "no_such_column":
                 raise
-        if file == "-":
-            source.seek(0)
-    return readers.read(source, text=text, **about)
+    return read(text)
 
 
-def _predictions(found: Prediction) -> list[Any]:
-    ids = found.rows.ids if found.rows.ids is not None else range(len(found.rows))
-    columns = [v.tolist() if hasattr(v, "tolist") else v for v in found.added.values()]
-    names = ("id", *found.added)
+def _added(groups: Clustering, texts: Sequence[str], tell: Callable[[int], None]) -> dict[str, Any]:
+    """The columns that are added to some rows; `tell` is told the number of texts so far."""
+    from coterie.text.batches import ROWS
+
+    parts = []
+    for start in range(0, max(1, len(texts)), ROWS):
+        parts.append(groups.added_to(texts[start : start + ROWS]))
+        tell(min(start + ROWS, len(texts)))
+    columns = {name: [part[name] for part in parts] for name in parts[0]}
+    return {
+        name: np.concatenate(some) if hasattr(some[0], "dtype") else [*chain.from_iterable(some)]
+        for name, some in columns.items()
+    }
+
+
+def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
+    seen, drift, notes, table = found
+    if as_json and table is not None:
+        facts = {
+            "n_texts": seen.n_texts,
+            "n_without_known_words": seen.n_unknown,
+            "drift": drift._asdict(),
+            "notes": [in_terms_of_options(note) for note in notes],
+            "paths": {"table": out} if out != "-" else {},
+            "predictions": _predictions(*table),
+        }
+        sys.stdout.write(json.dumps(facts, default=str) + "\n")
+    elif out == "-" and table is not None:
+        tables.print_table(*table)
+    if not quiet and not as_json:
+        for note in notes:
+            sys.stderr.write(f"{printable(in_terms_of_options(note))}\n")
+        said = counted(seen.n_texts, "text")
+        if seen.n_unknown:
+            said += f" ({seen.n_unknown:,} without a known word: cluster -1)"
+        said += f", written to {printable(out)}" if out != "-" else ""
+        sys.stderr.write(f"{said}.\n{drift}\n")
+
+
+def _predictions(rows: Rows, added: dict[str, Any]) -> list[Any]:
+    ids = rows.ids if rows.ids is not None else range(len(rows))
+    columns = [v.tolist() if hasattr(v, "tolist") else v for v in added.values()]
+    names = ("id", *added)
     return [
         {name: None if value != value else value for name, value in zip(names, row, strict=True)}
         for row in zip(ids, *columns, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,10 +25,14 @@ def write_table(rows: Rows, added: Mapping[str, Any], path: Path, kind: str) -> 
         writing.write_table(file, rows, added, kind)
 
 
-def print_table(rows: Rows, added: Mapping[str, Any], kind: str | None = None) -> None:
+def print_table(
+    rows: Rows, added: Mapping[str, Any], kind: str | None = None, with_header: bool = True
+) -> None:
     """Print the table as UTF-8; in a terminal, control characters are made visible."""
     plain = (rows.dialect or Dialect())._replace(encoding="utf-8", mark=b"", line_end="\n")
-    content = table_bytes(rows, added, kind or "csv", plain)
+    out = io.BytesIO()
+    writing.write_table(out, rows, added, kind or "csv", plain, with_header=with_header)
+    content = out.getvalue()
     if kind not in ("parquet", "xlsx") and sys.stdout.isatty():
         lines = content.decode("utf-8", "replace").split("\n")[:-1]
         content = "".join(f"{printable(line)}\n" for line in lines).encode("utf-8", "replace")

@@ -243,6 +243,9 @@ class Batches:
             self.header = self.names != named if self.header is None else self.header
             found = _dialect.find(piece, self.encoding, cells.separator, cells.frame)
             self.dialect = _one_encoding(found)
+            if self.dialect != found:
+                said = f"The table is written in parts, so it is UTF-8 instead of {found.encoding}."
+                self.notes.append(said)
             return frame, cells
         if is_first and self.header and cells.header != self.names:
             raise InvalidInput(
