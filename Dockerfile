@@ -21,12 +21,11 @@ RUN pip install --no-cache-dir -c /tmp/constraints.txt "$(echo /tmp/wheels/*.whl
 
 # Not root. Files in /data belong to this user; for another one, use docker run --user.
 RUN useradd --create-home --uid 1000 coterie \
-    && mkdir --mode=1777 /var/cache/coterie \
-    && install --directory --owner=coterie /data
+    && install --directory --owner=coterie /data /var/cache/coterie
 USER coterie
 
 # Compiles the inner loops now, so that no container has to. They suit the processor that builds the
-# image; on a different one they are compiled again (see docs/install.md).
+# image; on a different one they are compiled again, by any user (see docs/install.md).
 RUN cd "$(mktemp -d)" \
     && python -c "from coterie import datasets; datasets.tickets(300).write_csv('t.csv')" \
     && coterie fit t.csv --text body -o vectors --quiet \
