@@ -9,7 +9,9 @@ from test_levels import SUBJECTS, texts
 
 import coterie
 from coterie import unusual
+from coterie.model import Model
 from coterie.report import data
+from coterie.text.tokenize import Tokenizer
 
 ODD = [
     "xqzv bnrt wplk hjgf mmnb",
@@ -46,6 +48,33 @@ def test_new_texts_have_a_score_on_the_same_scale(groups: coterie.Clustering) ->
     assert (score[:2] < unusual.LINE).all()
     assert (score[2:] >= unusual.LINE).all()
     assert np.isnan(groups.added_to(["qqq www"])["outlier_score"]).all()
+
+
+def test_new_texts_cost_nothing_that_depends_on_the_texts_of_the_fit(
+    groups: coterie.Clustering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the first call, a text is split once and weighed once, and no median is taken again."""
+    new = ["parcel qqq www eee rrr ttt yyy", "", "login password email link", "zzz xxx"]
+    together = groups.added_to(new)
+    done: list[str] = []
+
+    def noted(owner: Any, name: str) -> None:
+        plain = getattr(owner, name)
+
+        def noting(*args: Any, **kwargs: Any) -> Any:
+            done.append(name)
+            return plain(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, noting)
+
+    noted(Tokenizer, "count")
+    noted(Model, "_for_chunks")
+    for name in ("median", "quantile", "sort"):
+        noted(np, name)
+    apart = [groups.added_to([text]) for text in new]
+    assert done == ["count", "_for_chunks"] * len(new)
+    for column, values in together.items():
+        np.testing.assert_array_equal(values, [one[column][0] for one in apart])
 
 
 def test_texts_are_measured_some_at_a_time(

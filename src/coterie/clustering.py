@@ -103,10 +103,10 @@ class Clustering(Uses):
     def added_to(self, texts: Sequence[str]) -> dict[str, Any]:
         """The same columns for new texts; their trust is that of their cluster."""
         texts = _texts(texts)
-        corpus = self.encode(texts)
-        labels = corpus.per_row(self.model.predict(corpus.counts), -1)
-        probability = corpus.per_row(self.model.best_probability(corpus.counts), 0.0)
-        score = corpus.per_row(self._unusual(corpus, texts), np.nan)
+        corpus, n_words = self.vectorizer.encode_and_count(texts, self._vectors_of(texts))
+        best, likely = self.model.best(corpus.counts)
+        labels, probability = corpus.per_row(best, -1), corpus.per_row(likely, 0.0)
+        score = corpus.per_row(self._unusual(corpus, best, n_words), np.nan)
         trust = np.append(self.cluster_trust, np.nan)[labels]
         return added_columns(self.names, labels, probability, score, trust)
 
@@ -149,14 +149,11 @@ class Clustering(Uses):
     def _calibrated(self) -> tuple[unusual.Scale, Floats]:
         return unusual.of_fit(self.model, self.corpus.counts, self._per_document)
 
-    def _unusual(self, corpus: Corpus, texts: Sequence[str]) -> Floats:
-        """The outlier scores of new texts, on the scale of the fit."""
+    def _unusual(self, corpus: Corpus, labels: Labels, n_words: Labels) -> Floats:
+        """The outlier scores of new documents in these clusters, on the scale of the fit."""
         scale, counts = self._scale, corpus.counts
         none = np.zeros(counts.word.size, bool)
-        known = corpus.doc_of_row >= 0
-        words = self.vectorizer.n_words(texts)[known]
-        unknown = np.maximum(words - counts.length, 0)
-        labels = self.model.predict(counts)
+        unknown = np.maximum(n_words[corpus.doc_of_row >= 0] - counts.length, 0)
         return scale.scores(
             unusual.measured(self.model, counts, labels, none, scale.share_new, unknown=unknown)
         )
@@ -280,10 +277,12 @@ class Clustering(Uses):
 
     def encode(self, texts: list[str]) -> Corpus:
         """New texts as the model knows them: words, and vectors if it has any."""
-        vectors = None
-        if self.embedding is not None and self.model.n_dimensions:
-            vectors = self.embedding.again(texts, None, len(texts), "predict", self.n_jobs)
-        return self.vectorizer.encode(texts, vectors=vectors)
+        return self.vectorizer.encode(texts, vectors=self._vectors_of(texts))
+
+    def _vectors_of(self, texts: list[str]) -> Any:
+        if self.embedding is None or not self.model.n_dimensions:
+            return None
+        return self.embedding.again(texts, None, len(texts), "predict", self.n_jobs)
 
     def seed_report(self) -> SeedReport:
         """Report what became of each seed: its texts, words gained and lost, and the new clusters."""

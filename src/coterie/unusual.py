@@ -9,6 +9,8 @@ are also far from the others in absolute terms, so that there need not be any.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -38,19 +40,25 @@ class Measured(NamedTuple):
     surprise: Floats  # nats per word
 
 
-class Scale(NamedTuple):
-    """The texts of the fit, to compare others with."""
+@dataclass(frozen=True)
+class Scale:
+    """The texts of the fit, to compare others with; what follows from them is computed once."""
 
     share_new: float  # of all their words: those that stand in one text only
     novelty: Floats  # sorted
     surprise: Floats  # sorted
 
-    @property
+    @cached_property
     def far(self) -> float:
         """The surprise from which on a text is far from the others."""
         middle = float(np.median(self.surprise))
         above = self.surprise[self.surprise > middle]
         return middle + FAR * 1.4826 * float(np.median(above) - middle if above.size else 0.0)
+
+    @cached_property
+    def extreme(self) -> float:
+        """The novelty from which on any number of texts may be outliers."""
+        return max(EXTREME, 2.0 * float(np.quantile(self.novelty, 0.97)))
 
     def scores(self, found: Measured) -> Floats:
         """The share of texts that are less unusual, in [0, 1)."""
@@ -58,7 +66,7 @@ class Scale(NamedTuple):
         score = 1.0 - np.minimum(1.0, 2.0 * np.minimum(*tails))
         rare = [2.0 * tail <= 1.0 - LINE for tail in tails]
         clear = (found.novelty > IMPROBABLE) & rare[0] | (found.surprise > self.far) & rare[1]
-        clear |= found.novelty > max(EXTREME, 2.0 * float(np.quantile(self.novelty, 0.97)))
+        clear |= found.novelty > self.extreme
         return np.where(clear, np.maximum(score, LINE), np.minimum(score, BELOW))
 
 

@@ -120,6 +120,16 @@ class Vectorizer:
         ptr, ids = self.tokenizer.encode(texts, self._id_of)
         return counts.from_ids(ptr, ids, len(self.words), OWNER, tie=tie, vectors=vectors)
 
+    def encode_and_count(
+        self, texts: Sequence[str], vectors: Steps | None = None
+    ) -> tuple[Corpus, npt.NDArray[np.int64]]:
+        """Encode texts, and say how many words each has, known or not; the texts are split once."""
+        if self.tokenizer is None:
+            return self.encode(texts, vectors=vectors), self.n_words(texts)
+        ptr, ids = self.tokenizer.encode(texts, self._id_of)
+        corpus = counts.from_ids(ptr, ids, len(self.words), OWNER, vectors=vectors)
+        return corpus, np.diff(ptr)
+
     def cut(self, text: str) -> list[str]:
         """Return all words of a text, with repeats; `encode` counts those in the vocabulary."""
         return self.cut_all([text])[0]
