@@ -118,7 +118,7 @@ def run(
     with streams.printing([place.written]):
         if as_json:
             facts = {**summary.facts(groups), "edits": groups.edits, "paths": paths}
-            sys.stdout.write(json.dumps(facts) + "\n")
+            sys.stdout.write(summary.to_json(facts) + "\n")
         elif not quiet:
             console = summary.open_console()
             summary.clusters(console, groups)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from contextlib import ExitStack
@@ -128,7 +127,7 @@ def run(
         facts = _facts(result, stages, paths)
         with streams.printing([place.written for place in outputs.values()]):
             if as_json:
-                sys.stdout.write(json.dumps(facts) + "\n")
+                sys.stdout.write(summary.to_json(facts) + "\n")
             elif target == "-":
                 tables.print_table(groups.rows, groups.added, format)
             if not quiet and not as_json:
@@ -339,7 +338,7 @@ def write_folder(
         paths.update(elsewhere)
         record = records.about(result.options, fresh, with_files=result.large is None)
         facts = {"made_by": places.MADE_BY, **_facts(result, stages, paths), **record}
-        (fresh / places.RUN).write_text(json.dumps(facts, indent=2), encoding="utf-8")
+        (fresh / places.RUN).write_text(summary.to_json(facts, indent=2), encoding="utf-8")
 
     out.write(fill, seal)
     return paths

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
@@ -16,7 +15,7 @@ import numpy as np
 from coterie import exporting
 from coterie._sentence import counted
 from coterie._system import release_memory
-from coterie.cli import parts_of_a_file, places, sources, streams, tables
+from coterie.cli import parts_of_a_file, places, sources, streams, summary, tables
 from coterie.cli.exits import DRIFTED, INTERRUPTED, End
 from coterie.cli.finishing import finishing
 from coterie.cli.fit import default_type
@@ -223,7 +222,7 @@ def _report(found: Prediction, out: str, as_json: bool, quiet: bool) -> None:
             "paths": {"table": out} if out != "-" else {},
             "predictions": _predictions(*table),
         }
-        sys.stdout.write(json.dumps(facts, default=str) + "\n")
+        sys.stdout.write(summary.to_json(facts, default=str) + "\n")
     elif out == "-" and table is not None:
         tables.print_table(*table)
     if not quiet and not as_json:
@@ -240,7 +239,4 @@ def _predictions(rows: Rows, added: dict[str, Any]) -> list[Any]:
     ids = rows.ids if rows.ids is not None else range(len(rows))
     columns = [v.tolist() if hasattr(v, "tolist") else v for v in added.values()]
     names = ("id", *added)
-    return [
-        {name: None if value != value else value for name, value in zip(names, row, strict=True)}
-        for row in zip(ids, *columns, strict=True)
-    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(ids, *columns, strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ def info(model: Path, *, as_json: bool) -> None:
     facts["n_words"] = len(groups.vectorizer.words)
     with streams.printing([]):
         if as_json:
-            sys.stdout.write(json.dumps(facts) + "\n")
+            sys.stdout.write(summary.to_json(facts) + "\n")
         else:
             _show(groups, facts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Sequence
@@ -22,10 +23,6 @@ _WIDTH = 110  # if there is no terminal
 
 def facts(groups: Clustering) -> dict[str, Any]:
     """A clustering as plain data for JSON."""
-    clusters = [
-        {name: _plain(value) for name, value in row.items()}
-        for row in groups.clusters.iter_rows(named=True)
-    ]
     return {
         "n_texts": len(groups.rows),
         "n_clusters": groups.n_clusters,
@@ -33,14 +30,19 @@ def facts(groups: Clustering) -> dict[str, Any]:
         "text_column": groups.rows.column,
         "converged": groups.converged,
         "reason": groups.reason,
-        "seconds": _plain(round(groups.seconds, 4)),
+        "seconds": round(groups.seconds, 4),
         "created": groups.created,
         "fingerprint": groups.fingerprint,
         "settings": [{**s._asdict(), "value": _number(s.value)} for s in groups.settings],
         "notes": notes(groups),
-        "clusters": clusters,
+        "clusters": groups.clusters.to_dicts(),
         **({} if groups.model.seeds is None else {"seeds": groups.seed_report().to_dicts()}),
     }
+
+
+def to_json(facts: Any, **how: Any) -> str:
+    """Plain data as JSON that any program can read: what is not a finite number becomes null."""
+    return json.dumps(_finite(facts), allow_nan=False, **how)
 
 
 def notes(groups: Clustering) -> list[str]:
@@ -195,5 +197,9 @@ def _number(value: str) -> float | int | str:
     return value
 
 
-def _plain(value: Any) -> Any:
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
