@@ -192,3 +192,23 @@ class TestContinuousIntegration:
 
 def test_the_scripts_can_be_run() -> None:
     assert os.access(ROOT / ".ci" / "run", os.X_OK) or os.name == "nt"
+
+
+def test_the_source_distribution_has_what_its_tests_need() -> None:
+    """Every folder that a test imports from, and every file that the first pages link to."""
+    packed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    include = packed["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    imported = {
+        name
+        for path in (ROOT / "tests").rglob("*.py")
+        for name in re.findall(r"^\s*(?:from|import) (\w+)", path.read_text("utf-8"), re.MULTILINE)
+        if (ROOT / name).is_dir()
+    }
+    linked = {
+        target.split("/")[0]
+        for page in ("README.md", "CONTRIBUTING.md")
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text("utf-8"))
+    }
+    assert "benchmarks" in imported | linked
+    always = {"LICENSE", "pyproject.toml", ".gitignore"}  # hatchling adds these
+    assert sorted((imported | linked) - always - {name.strip("/") for name in include}) == []
