@@ -53,6 +53,19 @@ class TestWorkflows:
         }
         assert more == ({"publish": {"id-token": "write"}} if path.name == "release.yml" else {})
 
+    def test_nothing_is_published_before_all_tests_passed(self) -> None:
+        jobs = parsed(ROOT / ".github/workflows/release.yml")["jobs"]
+        before, waiting = {"publish"}, ["publish"]
+        while waiting:
+            needs = jobs[waiting.pop()].get("needs", [])
+            waiting += [needs] if isinstance(needs, str) else needs
+            before |= set(waiting)
+        called = {jobs[name].get("uses", "") for name in before}
+        assert "./.github/workflows/ci.yml" in called
+        ours = parsed(ROOT / ".github/workflows/ci.yml")
+        assert "workflow_call" in ours[True]  # YAML reads the key `on` as true
+        assert any("pytest" in str(step) for step in ours["jobs"]["test"]["steps"])
+
     def test_a_release_keeps_no_password(self) -> None:
         assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text("utf-8")
 
