@@ -301,7 +301,7 @@ def test_the_note_says_when_a_gpu_would_pay(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_without_cupy_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "cupy", None)
-    with pytest.raises(Unsupported, match=r"needs cupy.*coterie\[cuda12\]"):
+    with pytest.raises(Unsupported, match=r"needs cupy.*pip install cupy-cuda12x"):
         sampler.run(corpus("finite"), URNS["finite"], Plan(2, 5, 1, BLOCKED), get_backend("cuda"))
 
 

@@ -9,13 +9,16 @@ import stat
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 import coterie
+from coterie._optional import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(coterie.__file__).parent
@@ -252,6 +255,17 @@ class TestExamples:
             if ">>> " in path.read_text(encoding="utf-8")
         }
         assert {name.removesuffix(".__init__") for name in with_examples} == set(DOCUMENTED)
+
+    def test_what_we_say_to_install_can_be_installed(self) -> None:
+        """coterie is on no package index; a part is named by its packages, or as .[part] here."""
+        pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *PACKAGE.rglob("*.py")]
+        for path in pages:
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r'pip install "?coterie|coterie\[', text), path
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for extra, packages in PACKAGES.items():
+            listed = project["optional-dependencies"][extra]
+            assert [Requirement(line).name for line in listed] == packages.split()
 
     def test_readme_names_what_there_is(self) -> None:
         readme = (ROOT / "README.md").read_text(encoding="utf-8")

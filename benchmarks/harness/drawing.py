@@ -58,7 +58,7 @@ def draw(found: Mapping[Path, tuple[tuple[float, float], Fill]]) -> None:
     try:
         import matplotlib
     except ModuleNotFoundError:
-        say('plots are not drawn: matplotlib is not installed. Try: pip install "coterie[bench]"')
+        say('plots are not drawn: matplotlib is not installed. Try: pip install ".[bench]"')
         return
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure

@@ -129,7 +129,7 @@ def say(text: str) -> None:
 
 
 def not_installed(package: str | None) -> str:
-    return f'left out: {package} is not installed. Try: pip install "coterie[bench]"'
+    return f'left out: {package} is not installed. Try: pip install ".[bench]"'
 
 
 def _call(task: tuple[Callable[[Task], Row], str, Task]) -> Row | str:

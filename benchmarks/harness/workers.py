@@ -124,7 +124,7 @@ def _serve(pipe: Any, fit: Fit, gigabytes: float | None) -> None:
                 else:
                     reply = _fit(fit, corpus, given, what == "labels")
             except ModuleNotFoundError as problem:
-                cure = 'Try: pip install "coterie[bench,bench-embeddings]"'
+                cure = 'Try: pip install ".[bench,bench-embeddings]"'
                 kind, reply = NotInstalled, f"{problem}. {cure}"
             except DataMissing as problem:
                 kind, reply = NotInstalled, str(problem)

@@ -217,7 +217,7 @@ def test_the_pages_make_do_without_rows(home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_both_pages_show_the_pictures_that_are_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="draws; pip install coterie[bench]")
+    pytest.importorskip("matplotlib", reason="draws; pip install .[bench]")
     values = {GIVEN: 0.5, "XDMM": 0.52, "KMeans": 0.4, "cluster()": 0.5, "BERTopic": 0.6}
     rows = _rows({name: dict(values) for name in NAMES})
     for folder in (tmp_path / "one", tmp_path / "two"):

@@ -7,6 +7,18 @@ from typing import Any
 
 from coterie.errors import Unsupported
 
+# what each extra of pyproject.toml installs, by the names that any package index knows
+PACKAGES = {
+    "lemmas": "simplemma",
+    "zh": "rjieba",
+    "ja": "sudachipy sudachidict-small",
+    "th": "pythainlp",
+    "cuda12": "cupy-cuda12x",
+    "cuda13": "cupy-cuda13x",
+    "dask": "dask distributed",
+    "plot": "matplotlib",
+}
+
 
 def require(module: str, extra: str, what: str) -> Any:
     """Import a module that is installed by an extra; `what` is the feature that needs it."""
@@ -14,6 +26,6 @@ def require(module: str, extra: str, what: str) -> Any:
         return import_module(module)
     except ImportError:
         raise Unsupported(
-            f"{what} needs {module.partition('.')[0]}, which is not installed. Try: pip install"
-            f' "coterie[{extra}]"'
+            f"{what} needs {module.partition('.')[0]}, which is not installed."
+            f" Try: pip install {PACKAGES[extra]}"
         ) from None

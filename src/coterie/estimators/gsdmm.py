@@ -62,7 +62,7 @@ class GSDMM(BaseMixture):
         Documents per block; None chooses it from their number. Labels depend on the block size.
     backend : "auto", "cpu", "cuda", "sharded" or "dask"
         Where the documents are drawn. "auto" is "cpu". "cuda" is an NVIDIA GPU (samplers "blocked" and
-        "uncollapsed"; install `coterie[cuda12]` or `coterie[cuda13]`). "sharded" divides large corpora
+        "uncollapsed"; install `cupy-cuda12x` or `cupy-cuda13x`). "sharded" divides large corpora
         into parts that do not see each other within a sweep; "dask" gives these parts to the workers of a
         Dask cluster, with the same labels.
     n_jobs : int, optional

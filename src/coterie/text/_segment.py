@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from coterie._optional import require
+from coterie._optional import PACKAGES, require
 
 _UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -56,7 +56,7 @@ def choose(language: str | None) -> tuple[str, str | None]:
         return name, f"The texts ({language!r}) were split into words with {name}."
     return "bigrams", (
         f"Texts in {language!r} have no spaces between words, so pairs of neighbouring characters were"
-        f' used as words. To use real words, run: pip install "coterie[{extra}]".'
+        f" used as words. To use real words, run: pip install {PACKAGES[extra]}"
     )
 
 

@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from coterie._optional import PACKAGES
 from coterie.errors import Unsupported
 
 SOURCES = (
     "common.cuh", "weigh.cuh", "draw.cu", "counts.cu", "promote.cu", "uncollapsed.cu", "own.cuh", "fast.cu",
     "wide.cu", "columns.cu",
 )  # fmt: skip
-INSTALL = 'Try: pip install "coterie[cuda12]" or "coterie[cuda13]", whichever your driver has'
+INSTALL = (
+    f"Try: pip install {PACKAGES['cuda12']}, or {PACKAGES['cuda13']}, whichever your driver has"
+)
 SMALL_SHARED = 48 * 2**10  # bytes that every kernel may use without asking
 
 
