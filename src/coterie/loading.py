@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from coterie import _model_folder, io
 from coterie._sentence import parameter
@@ -18,12 +18,23 @@ from coterie.locating import Embedding
 _ALL: tuple[type[BaseMixture], ...] = (GSDMM, GSDPMM, TSDPMM, GPUDMM, XDMM)
 _KNOWN = {cls.__name__: cls for cls in _ALL}
 
+Kind = TypeVar("Kind", bound=BaseMixture | Clustering)
 
-def load(path: str | os.PathLike[str], embedder: Any = None) -> BaseMixture | Clustering:
+
+@overload
+def load(path: str | os.PathLike[str], embedder: Any = None) -> Any: ...
+@overload
+def load(path: str | os.PathLike[str], embedder: Any = None, *, expect: type[Kind]) -> Kind: ...
+def load(
+    path: str | os.PathLike[str], embedder: Any = None, *, expect: type[Any] | None = None
+) -> Any:
     """Open a folder written by `save` or `coterie fit`; never runs code from it.
 
     A model that was fitted with an embedder of your own, a file or a function, needs it again to predict:
     pass it as `embedder`. It must be the same one, which is checked where that is possible.
+
+    With `expect`, such as `coterie.Clustering` or `coterie.GSDMM`, anything else in the folder is refused,
+    and type checkers know what comes back.
 
     >>> import coterie, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp()) / "fruit"
@@ -31,8 +42,19 @@ def load(path: str | os.PathLike[str], embedder: Any = None) -> BaseMixture | Cl
     >>> coterie.load(folder).labels_.shape
     (2,)
     """
+    if expect is not None and expect not in (Clustering, *_ALL):
+        names = ", ".join(["Clustering", *_KNOWN])
+        raise InvalidInput(
+            parameter("expect", "load") + f" must be {names} or None; got {expect!r}."
+        )
     folder = _model_folder.find(path) or Path(path)  # io reports problems with the path
     saved = io.load(folder)
+    if expect is not None and saved.estimator != expect.__name__:
+        raise InvalidInput(
+            f"{folder} holds a {saved.estimator}, not the {expect.__name__} that "
+            + parameter("expect", "load")
+            + " asks for."
+        )
     if saved.estimator == "Clustering":
         groups = restore(saved, folder)
         _use(groups.embedding, embedder)
