@@ -3,9 +3,12 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
+import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,16 @@ import pytest
 from embedder_cases import bert, refused
 from hypothesis import example, given
 from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
-from coterie.embedders import _base, _encode, _files, _pieces, identity, reopen, resolve
+import coterie
+from coterie.cli import main
+from coterie.embedders import _base, _encode, _files, _pieces, _table, identity, reopen, resolve
 from coterie.embedders._encode import Encoder
 from coterie.embedders._table import TokenTable
 from coterie.errors import Unsupported
 
+ROOT = Path(__file__).resolve().parents[1]
 TEXTS = [
     "How do I activate my card?",
     "",
@@ -112,7 +119,7 @@ class TestWordllama:
 
     def test_is_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("coterie.embedders._table.find_spec", lambda name: None)
-        with pytest.raises(Unsupported, match="pip install wordllama"):
+        with pytest.raises(Unsupported, match='pip install "wordllama>='):
             resolve("auto")
 
     def test_is_installed_without_its_files(
@@ -311,6 +318,50 @@ class TestReopen:
     def test_another_table_under_the_same_name(self, wordllama: TokenTable) -> None:
         saved = identity(wordllama) | {"checksum": "0" * 64}
         assert "not the same" in refused(lambda: reopen(saved))
+
+
+def test_a_release_of_wordllama_with_another_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wordllama: TokenTable, capsys: Any
+) -> None:
+    """Nothing is predicted with it; what needs no vectors of new texts still works."""
+    texts = ["red apple pie", "blue sea ship", "apple cake", "ship sail"] * 3
+    coterie.cluster(texts, levels=False, random_state=0).save(tmp_path / "model")
+    (tmp_path / "new.txt").write_text("red apple\n")
+    package = tmp_path / "site" / "wordllama"
+    spec = find_spec("wordllama")
+    assert spec is not None
+    (installed,) = map(Path, spec.submodule_search_locations or ())
+    for path in (_table._WEIGHTS, _table._TOKENIZER):
+        (package / path).parent.mkdir(parents=True)
+        shutil.copy(installed / path, package / path)
+    (package / "__init__.py").touch()
+    with (package / _table._WEIGHTS).open("r+b") as file:  # the last number of the table
+        file.seek(-2, os.SEEK_END)
+        file.write(b"\x00\x01")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    groups = coterie.load(tmp_path / "model")
+    assert groups.n_texts == len(groups.table) == 12
+    for use in ("predict", "predict_proba", "added_to", "drift", "explain"):
+        said = refused(
+            lambda use=use: getattr(groups, use)("red apple" if use == "explain" else texts)
+        )
+        assert "fitted with vectors of wordllama" in said
+        assert "not the same" in said
+    assert "not the same" in refused(lambda: coterie.load(tmp_path / "model", "auto"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["info", "model"]) == 0
+    assert main(["predict", "model", "new.txt", "-o", "new.csv"]) == 1
+    assert "not the same" in capsys.readouterr().err
+    assert not (tmp_path / "new.csv").exists()
+
+
+def test_only_releases_with_this_table_are_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    bounds = [Requirement(line) for line in project["dependencies"] if "wordllama" in line]
+    ours = Requirement(_table._PACKAGE)
+    for version in ("0.2.2.post0", "0.3.9", "0.4.0.post1", "0.4.1", "0.5", "1.0"):
+        allowed = any(bound.specifier.contains(version) for bound in bounds)
+        assert allowed == ours.specifier.contains(version) == (version < "0.4.1")
 
 
 def test_a_digest_sees_every_part() -> None:

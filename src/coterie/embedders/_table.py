@@ -26,6 +26,7 @@ from coterie.text._numbering import are_many
 
 _WEIGHTS = Path("weights", "l2_supercat_256.safetensors")
 _TOKENIZER = Path("tokenizers", "l2_supercat_tokenizer_config.json")
+_PACKAGE = "wordllama>=0.2.2,<0.4.1"  # the releases that have this table
 _TABLE_NAMES = ("embeddings", "embedding.weight")  # of model2vec, of sentence-transformers
 _MORE = 4  # times as many texts per batch where there are many: fewer changes between threads
 
@@ -177,7 +178,7 @@ def wordllama() -> TokenTable:
     places = list(found.submodule_search_locations or ()) if found is not None else []
     if not places:
         raise Unsupported(
-            "The embedder wordllama is not installed. Try: pip install wordllama, or say"
+            f'The embedder wordllama is not installed. Try: pip install "{_PACKAGE}", or say'
             " embedder='none' to cluster by words alone."
         )
     folder = Path(places[0])
@@ -185,7 +186,7 @@ def wordllama() -> TokenTable:
     if missing:
         raise Unsupported(
             f"The installed wordllama has no {missing[0].as_posix()} (looked in {folder}). Try: pip"
-            ' install --force-reinstall "wordllama>=0.2.2"'
+            f' install --force-reinstall "{_PACKAGE}"'
         )
     try:
         version = metadata.version("wordllama")
