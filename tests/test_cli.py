@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
-from coterie.cli import COMMANDS, main
+from coterie.cli import COMMANDS, exits, main
 
 TOPICS = (
     "bread flour yeast oven dough",
@@ -51,8 +51,8 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Iterato
     logging.getLogger("coterie").setLevel(logging.NOTSET)
 
 
-def refused(said: Said, *fragments: str) -> None:
-    assert said.code == 1
+def refused(said: Said, *fragments: str, code: int = 1) -> None:
+    assert said.code == code
     assert said.out == ""
     sentence = said.err.splitlines()[-1]
     assert sentence.startswith("Error: ")
@@ -230,8 +230,8 @@ class TestRefusals:
 
     def test_an_empty_file(self, cli: Any) -> None:
         Path("a.csv").touch()
-        refused(cli("fit", "a.csv"), "a.csv is empty")
-        refused(cli("fit", "-"), "standard input is empty")
+        refused(cli("fit", "a.csv"), "a.csv is empty", code=exits.EMPTY)
+        refused(cli("fit", "-"), "standard input is empty", code=exits.EMPTY)
 
     def test_an_unknown_kind(self, cli: Any) -> None:
         Path("a.docx").write_bytes(b"PK")

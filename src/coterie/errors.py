@@ -2,6 +2,7 @@
 
 CoterieError
 ├── InvalidInput      (ValueError)   data or a parameter that cannot be used
+│   ├── NoRows                       a table without rows
 │   └── UnknownParameter (TypeError) an argument that a function does not have
 ├── Unsupported       (ValueError)   a combination of urn, sampler and backend that does not exist
 ├── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
@@ -15,6 +16,7 @@ invalid         data or a parameter cannot be used (any other InvalidInput)
 no_such_column  the table has no column with that name
 no_such_sheet   the workbook has no sheet with that name
 which_column    several columns may contain the texts
+no_rows         a NoRows
 no_texts        no column holds texts in the rows that were looked at
 no_words        no words are left to cluster
 no_times        a column holds no dates or times
@@ -28,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from coterie._sentence import Sentence
 
@@ -53,6 +55,16 @@ class InvalidInput(CoterieError, ValueError):
     """Data or a parameter that cannot be used."""
 
     usual_kind = "invalid"
+
+
+class NoRows(InvalidInput):
+    """A table without rows."""
+
+    usual_kind = "no_rows"
+
+    def __init__(self, sentence: str, loaded: Any = None) -> None:
+        super().__init__(sentence)
+        self.loaded = loaded  # the table with its columns (`text._files.Loaded`), if it has any
 
 
 class UnknownParameter(InvalidInput, TypeError):

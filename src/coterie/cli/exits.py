@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-DONE, PROBLEM, MISUSE, ELSEWHERE, DRIFTED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 4, 130, 141
+DONE, PROBLEM, MISUSE, ELSEWHERE, DRIFTED, EMPTY = range(6)
+INTERRUPTED, BROKEN_PIPE = 130, 141
 
 # shown by `coterie --help` and in the documentation
 MEANING = {
@@ -11,6 +12,7 @@ MEANING = {
     MISUSE: "the command or its options are wrong",
     ELSEWHERE: "success, but the output existed by then, so the result has another name",
     DRIFTED: "predict --fail-if-drift: written, but the texts are no longer like those of the fit",
+    EMPTY: "the input has no rows; predict has written a table without rows, fit nothing",
     INTERRUPTED: "interrupted by Ctrl-C; a message says what was written, if anything",
     BROKEN_PIPE: "the program reading the output stopped early, as in coterie ... | head",
 }

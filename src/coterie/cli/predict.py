@@ -16,13 +16,13 @@ from coterie import exporting
 from coterie._sentence import counted
 from coterie._system import release_memory
 from coterie.cli import parts_of_a_file, places, sources, streams, summary, tables
-from coterie.cli.exits import DRIFTED, INTERRUPTED, End
+from coterie.cli.exits import DRIFTED, EMPTY, INTERRUPTED, End
 from coterie.cli.finishing import finishing
 from coterie.cli.fit import default_type
 from coterie.cli.progress import Stages
 from coterie.cli.words import in_terms_of_options, printable
 from coterie.drift import Drift, Seen, compared
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, NoRows
 from coterie.text.batch_files import TableFile
 
 if TYPE_CHECKING:
@@ -112,8 +112,21 @@ def run(
                 out = str(place.write(fill))
         with streams.printing([place.written for place in outputs]):
             _report(found[0], out, as_json, quiet)
+    if not found[0].seen.n_texts:
+        said = "The input has no rows, so there is nothing to predict: the table has none either."
+        raise End(EMPTY, said, has_result=True)
     if fail_if_drift and found[0].drift.has_drifted:
         raise End(DRIFTED, str(found[0].drift), has_result=True)
+
+
+def _without_rows(error: NoRows, groups: Clustering) -> Rows:
+    """The columns of an empty table, or of the fit if it has none, so that a table can be written."""
+    from coterie.text.readers import Rows
+
+    frame, source, dialect = groups.rows.frame.head(0), None, None
+    if error.loaded is not None:
+        frame, source, dialect = error.loaded.frame, error.loaded.source, error.loaded.dialect
+    return Rows([], None, 0, None, [], frame, None, source, dialect)
 
 
 def _predict(groups: Clustering, asked: Asked, stages: Stages) -> Prediction:
@@ -128,7 +141,10 @@ def _predict(groups: Clustering, asked: Asked, stages: Stages) -> Prediction:
         source = asked.file if content is None else io.BytesIO(content)
         return readers.read(source, column, None, asked.encoding, asked.header, asked.sheet)
 
-    rows = _with_column(read, asked.text, groups.rows.column)
+    try:
+        rows = _with_column(read, asked.text, groups.rows.column)
+    except NoRows as error:
+        rows = _without_rows(error, groups)
     stages.enter("predicting")
     added = _added(groups, rows.texts, lambda n: stages.part("predicting", n, len(rows)))
     seen = Seen.of(added["cluster"], added["outlier_score"])

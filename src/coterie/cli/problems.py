@@ -10,9 +10,9 @@ from typing import NoReturn
 
 import typer
 
-from coterie.cli.exits import BROKEN_PIPE, INTERRUPTED, PROBLEM, End
+from coterie.cli.exits import BROKEN_PIPE, EMPTY, INTERRUPTED, PROBLEM, End
 from coterie.cli.words import in_terms_of_options, printable
-from coterie.errors import CoterieError
+from coterie.errors import CoterieError, NoRows
 
 
 @contextmanager
@@ -37,7 +37,8 @@ def errors_in_words(debug: bool, as_json: bool = False) -> Iterator[None]:
 
             traceback.print_exc()
         kind = error.kind if isinstance(error, CoterieError) else type(error).__name__
-        _fail(_sentence(error), PROBLEM, as_json, kind, getattr(error, "parameter", None))
+        code = EMPTY if isinstance(error, NoRows) else PROBLEM
+        _fail(_sentence(error), code, as_json, kind, getattr(error, "parameter", None))
 
 
 def _sentence(error: Exception) -> str:

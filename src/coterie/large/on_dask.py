@@ -31,7 +31,7 @@ from coterie.distributed.calls import (
 )
 from coterie.distributed.clients import check_installed, current_client
 from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
-from coterie.errors import InvalidInput
+from coterie.errors import NoRows
 from coterie.large import per_partition
 from coterie.large.per_partition import About, Form, Sampled
 from coterie.large.result import Fit, of_all
@@ -190,7 +190,7 @@ class Partitions:
         self.about = about
         self.n_rows, n_missing = [a.n_rows for a in about], sum(a.n_missing for a in about)
         if not sum(self.n_rows):
-            raise InvalidInput("The table has no rows, so there is nothing to cluster.")
+            raise NoRows("The table has no rows, so there is nothing to cluster.")
         check_any_text(sum(self.n_rows), n_missing)
         self._check_memory(0)
         seen: Frequencies = self.tasks.total(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coterie._sentence import counted, example
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, NoRows
 from coterie.text import _header
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -115,8 +115,8 @@ def read(
 def _columns(frame: Any, first: list[str], n_skipped: int, name: str) -> tuple[Any, Cells]:
     """The table without the lines above it, with column names and parsed numbers."""
     frame = frame.slice(n_skipped)
-    if frame.height == 0 or frame.width == 0:
-        raise InvalidInput(f"{name} has a header but no rows, so there is nothing to cluster.")
+    if frame.width == 0:
+        raise NoRows(f"{name} has a header but no rows, so there is nothing to cluster.")
     as_read = first if n_skipped else [f"column_{i + 1}" for i in range(frame.width)]
     frame.columns = unique_names(as_read)
     return with_types(frame), Cells(as_read, frame)

@@ -22,7 +22,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from coterie._sentence import Name, Sentence, counted, example
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, NoRows
 from coterie.text._as_polars import as_texts
 from coterie.text._bounded_read import TIMES, most_bytes, too_large
 from coterie.text._csv import unique_names
@@ -55,7 +55,7 @@ def read(
                 break
         else:
             which = name if wanted is None else f"The sheet {sheet!r} of {name}"
-            raise InvalidInput(f"{which} has no rows, so there is nothing to cluster.")
+            raise NoRows(f"{which} has no rows, so there is nothing to cluster.")
     if len(names) > 1 and wanted is None:
         others = ", ".join(repr(other) for other in names if other != sheet)
         said = f"Read the sheet {sheet!r} of {name}; not read: {others}. Choose another with "

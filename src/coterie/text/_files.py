@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coterie._sentence import beginning, counted, example
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, NoRows
 from coterie.text import _again, _csv, _dialect, _excel, _json, _json_lines, _parquet
 from coterie.text._bounded_read import file_content, gunzipped, most_bytes, stream_content
 from coterie.text._encodings import decode
@@ -181,7 +181,7 @@ def _decoded(raw: bytes, encoding: str | None, name: str) -> tuple[bytes, list[s
     """Return (the content as UTF-8, notes)."""
     data, note = decode(raw, encoding, name)
     if not data or data.isspace():
-        raise InvalidInput(f"{name} is empty, so there is nothing to cluster.")
+        raise NoRows(f"{name} is empty, so there is nothing to cluster.")
     return data, [note] if note else []
 
 
@@ -195,7 +195,7 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
             + f" only applies to Excel files, but {name} is {kind}. Leave it out."
         )
     if kind == "parquet":
-        return Loaded(_not_empty(_parquet.read(raw, name, notes=notes), name), notes, None)
+        return _not_empty(Loaded(_parquet.read(raw, name, notes=notes), notes, None), name)
     if kind == "excel":
         frame = _excel.read(raw, name, notes, wanted.header, wanted.sheet)
         return Loaded(frame, notes, None, _dialect.EXCEL)
@@ -211,12 +211,12 @@ def _parsed(raw: bytes, kind: str, name: str, wanted: Wanted, notes: list[str]) 
             asked=wanted.columns,
         )
         how = _dialect.find(raw, wanted.encoding, cells.separator, cells.frame)
-        return Loaded(frame, notes, cells, how)
+        return _not_empty(Loaded(frame, notes, cells, how), name)
     data = _lines_of(data)
     if kind == "txt":
         return Loaded(lines(data), notes, None)
     frame, objects = (_json.lines if kind == "jsonl" else _json.array)(data, name)
-    return Loaded(_not_empty(frame, name), notes, objects)
+    return _not_empty(Loaded(frame, notes, objects), name)
 
 
 def check_header(header: bool | None, kind: str, name: str) -> None:
@@ -289,7 +289,8 @@ def _is_txt(path: Path) -> bool:
     return path.name.lower().endswith((".txt", ".txt.gz")) and not path.name.startswith(".")
 
 
-def _not_empty(frame: Any, name: str) -> Any:
-    if frame.height == 0 or frame.width == 0:
-        raise InvalidInput(f"{name} has a header but no rows, so there is nothing to cluster.")
-    return frame
+def _not_empty(loaded: Loaded, name: str) -> Loaded:
+    if loaded.frame.height == 0 or loaded.frame.width == 0:
+        said = f"{name} has a header but no rows, so there is nothing to cluster."
+        raise NoRows(said, loaded if loaded.frame.width else None)
+    return loaded

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie._sentence import counted
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, NoRows
 from coterie.text import _files, _json, _json_lines, writing
 from coterie.text._again import Changed
 from coterie.text._common_type import alike
@@ -51,14 +51,25 @@ def paths(data: Any) -> list[Path]:
 
 def load(files: list[Path], wanted: Wanted) -> Loaded:
     """Load several files as one table."""
-    loaded = [_files.load(path, wanted) for path in files]
-    if len(loaded) == 1:
-        return loaded[0]
+    if len(files) == 1:
+        return _files.load(files[0], wanted)
+    loaded: list[Loaded] = []
+    labels: list[str | None] = []
+    empty: list[NoRows] = []
+    for path, label in zip(files, labels_of(files), strict=True):
+        try:
+            loaded.append(_files.load(path, wanted))
+            labels.append(label)
+        except NoRows as error:
+            empty.append(error)
+    if not loaded:
+        raise empty[0]
     notes = list(dict.fromkeys(note for one in loaded for note in one.notes))
-    notes.insert(0, f"Read {counted(len(files), 'file')} as one table.")
+    of = f" ({counted(len(empty), 'other', 'others')} had no rows)" if empty else ""
+    notes.insert(0, f"Read {counted(len(loaded), 'file')} as one table{of}.")
     dialect = loaded[0].dialect
     added = None if any(FILE in one.frame.columns for one in loaded) else FILE
-    labels: list[str | None] = [*labels_of(files)] if added else [None] * len(files)
+    labels = labels if added else [None] * len(loaded)
     if any(isinstance(one.source, _json.Objects | _json.OnDisk) for one in loaded):
         frame, objects = _objects(loaded, labels)
         return Loaded(frame, notes, objects, dialect, added)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, NoRows
 from coterie.text import _csv, _dialect, _files, _json, _json_types, _parquet, _pieces, readers
 from coterie.text._columns import are_there, chosen, column_names, need
 from coterie.text._common_type import alike
@@ -118,7 +118,7 @@ class Batches:
                 first = one, cells, path
                 break
         if first is None:
-            raise InvalidInput("The files hold no rows, so there is nothing to cluster.")
+            raise NoRows("The files hold no rows, so there is nothing to cluster.")
         text, note = seen.choice() if self.text is None else (self.text, None)
         text = chosen(text, list(seen.dtypes))
         if self.id is not None:
@@ -202,6 +202,8 @@ class Batches:
                 note = wide.note if wide else note
                 self.notes += [note] if note else []
                 self.encoding = wide.encoding if wide else found.encoding
+            if n_rows == 0 and cut_at is not None and data.isspace():  # blank lines, then the table
+                continue
             frame, source = self._parsed(piece, data, name, is_first=n_rows == 0)
             if not frame.width:
                 frame = self._empty(piece)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from coterie._sentence import counted, example
-from coterie.errors import InvalidInput
+from coterie.errors import InvalidInput, NoRows
 from coterie.text import _doubts, _files, _json, _parquet, _several
 from coterie.text._again import Changed
 from coterie.text._as_polars import as_texts, polars_series
@@ -270,7 +270,7 @@ def _from_list(data: Any) -> Rows:
             f"The data is a {type(data).__name__}. Pass a list of texts, a table or a path."
         ) from None
     if not isinstance(values, list) or not values:
-        raise InvalidInput("The data is empty: there are no texts to cluster.")
+        raise NoRows("The data is empty: there are no texts to cluster.")
     texts, n_missing, others = texts_of(values)
     if others:
         row, kind = others[0], type(values[others[0]]).__name__
@@ -337,7 +337,7 @@ def _from_frame(
     names = column_names(frame)
     wrapped = nw.from_native(frame, eager_only=True)
     if len(wrapped) == 0:
-        raise InvalidInput("The table has no rows, so there is nothing to cluster.")
+        raise NoRows("The table has no rows, so there is nothing to cluster.")
     if text is None:
         text, note = guess(frame, len(wrapped), added)
         notes.append(note)
