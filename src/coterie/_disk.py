@@ -17,13 +17,13 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from coterie import _system
-from coterie.errors import CoterieError, ModelFileError
+from coterie.errors import CoterieError, InvalidInput, ModelFileError
 
 NEW, OLD = "new", "old"  # inside a staging folder
 TRIES = 50  # retries of steps that another process may disturb
@@ -31,6 +31,8 @@ LONGEST = 180  # bytes of a name that are repeated in ours; file systems allow a
 
 # returns why the content of a path must not be replaced ("it is ..."), or "" if it may be
 Refusal = Callable[[Path], str]
+# what was read: files, folders, and 0 for standard input
+Read = Sequence[Path | int]
 
 
 class InUse(ModelFileError):
@@ -72,12 +74,35 @@ def check_regular(path: Path, about: os.stat_result | None = None) -> None:
         raise NotReadable(0, "it is not a regular file", str(path))
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write or replace a file; a crash leaves either the old or the new file."""
+def write_atomically(path: Path, content: bytes, read: Read = ()) -> None:
+    """Write or replace a file, but none that was `read`; a crash leaves the old or the new file."""
     check_free(path, no_file)  # before creating a lock next to a device
-    with Claim(path) as place, place.staged() as fresh:
+    with Claim(path, read=read) as place, place.staged() as fresh:
         fresh.write_bytes(content)
         place.put(fresh, no_file)
+
+
+def check_not_read(path: Path, read: Read) -> None:
+    """Refuse an output that is a file that was read, by whatever name, or a folder that holds one.
+
+    Of a folder that was read, such as a model, no file may be replaced; all of it may be, by another.
+    """
+    held = {_key(at): at for at in read}
+    held.pop(None, None)
+    target = _real(path)
+    if not held or not os.path.lexists(target):
+        return
+    if target.is_dir():  # those of a run, which may be replaced, have no more levels
+        outputs, said = [*target.glob("*"), *target.glob("*/*")], "a folder that contains "
+    else:
+        folders = [at for at in held.values() if isinstance(at, Path) and at.is_dir()]
+        held |= {_key(at): at for folder in folders for at in folder.rglob("*")}
+        outputs, said = [target], ""
+    for at in outputs:
+        found = held.get(_key(at, follow=False))
+        if found is not None:
+            name = "of standard input" if isinstance(found, int) else found.name
+            raise InvalidInput(f"{path} is {said}the input file {name}. Choose another output.")
 
 
 def check_free(path: Path, refusal: Refusal) -> None:
@@ -124,13 +149,16 @@ class Claim:
 
     Entering it locks the path, restores old content that a killed run had moved aside, and removes
     what that run left behind. Symbolic links are kept: the claim is on their target. With `parents`,
-    missing parent folders are created, and removed again if nothing was written.
+    missing parent folders are created, and removed again if nothing was written. A path that was `read`
+    is refused.
     """
 
-    def __init__(self, path: str | os.PathLike[str], parents: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], parents: bool = False, read: Read = ()
+    ) -> None:
         self.path = Path(path)
         self.real = _real(self.path)
-        self._parents = parents
+        self._parents, self._read = parents, read
         self._made: list[Path] = []
         self._lock = self.real.parent / f".{_label(self.real.name)}.coterie.lock"
         self._handle = -1
@@ -139,6 +167,7 @@ class Claim:
 
     def __enter__(self) -> Claim:
         """Lock the path, and clean up after a killed run."""
+        check_not_read(self.path, self._read)
         with _errors_as_sentences(self.path):
             try:
                 locked = self._take_lock()
@@ -377,6 +406,15 @@ def _label(name: str) -> str:
         return name
     digest = hashlib.blake2b(raw, digest_size=8).hexdigest()
     return f"{raw[:100].decode('utf-8', 'ignore')}-{digest}"
+
+
+def _key(at: Path | int, follow: bool = True) -> Any:
+    """What all names of a file have in common: links, upper and lower case."""
+    try:
+        about = os.stat(at, follow_symlinks=follow)
+    except (OSError, ValueError):
+        return None
+    return about.st_dev, about.st_ino
 
 
 def identity(path: Path) -> Any:

@@ -103,8 +103,13 @@ def check(path: str | os.PathLike[str] | None, out: str | os.PathLike[str] | Non
         if out is not None and _will_be_made(real.parent, _disk.Claim(out).real):
             return
         with claimed(path):
-            if path.exists():
-                _whole(path)
+            if real.exists():
+                _whole(_without_detours(path))
+
+
+def _without_detours(path: Path) -> Path:
+    """The path; `new/../file` is `file`, which a claim takes, though the system knows no `new`."""
+    return path if path.exists() else _disk.Claim(path).real
 
 
 def _will_be_made(folder: Path, out: Path) -> bool:
@@ -140,6 +145,7 @@ def read(
 
     `possible`: whether an assignment may be one of this corpus and urn.
     """
+    path = _without_detours(path)
     if not path.exists():
         return None
     arrays, about = _whole(path)

@@ -67,6 +67,7 @@ class Clustering(Uses):
     # makes `table` where the rows are a sample of a Dask DataFrame
     table_of_all: Callable[[Clustering], Any] | None = field(default=None, repr=False)
     n_jobs: int | None = field(default=None, repr=False)  # threads
+    read_from: tuple[Path | int, ...] = field(default=(), repr=False)  # what nothing may replace
     created: str = field(default_factory=_records.now, repr=False)  # UTC
     given_names: list[str] | None = field(default=None, repr=False)  # saved, or chosen by the user
     edits: list[str] = field(default_factory=list, repr=False)  # what was changed by hand
@@ -312,7 +313,8 @@ class Clustering(Uses):
 
         target = Path(path)
         made = data.whole(self, title, with_texts=texts, by=by, over=over, columns=columns)
-        write_atomically(target, html.render(made).encode("utf-8", "replace"))
+        content = html.render(made).encode("utf-8", "replace")
+        write_atomically(target, content, self.read_from)
         return target
 
     def plot(
@@ -336,7 +338,7 @@ class Clustering(Uses):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything to a folder that `coterie.load` opens. It contains no code and no pickle."""
-        io.save(path, keeping.saved(self))
+        io.save(path, keeping.saved(self), self.read_from)
 
     def summary(self) -> str:
         """Describe the result in a few sentences."""
@@ -385,7 +387,7 @@ def table_of(columns: dict[str, Any]) -> Any:
 
 def restore(saved: io.Saved, folder: Path) -> Clustering:
     """Rebuild a clustering from the contents of a folder."""
-    made = Clustering(**keeping.fields(saved, folder))
+    made = Clustering(**keeping.fields(saved, folder), read_from=(folder.absolute(),))
     if "finest" in saved.per_row:  # not measured again, which takes a pass over all texts
         made.__dict__["outlier_score"] = saved.per_row["outlier_score"]
     return made

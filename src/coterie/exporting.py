@@ -45,7 +45,7 @@ def write(groups: Clustering, path: Path, per_group: bool = False) -> None:
         raise InvalidInput(
             f"One sheet per group needs an .xlsx file, but {path.name} is {kind}. Write an .xlsx file."
         )
-    write_atomically(path, table_bytes(groups, kind, per_group))
+    write_atomically(path, table_bytes(groups, kind, per_group), groups.read_from)
     groups.notes.extend(note for note in groups.rows.notes if note not in groups.notes)
 
 

@@ -37,6 +37,7 @@ from coterie.sampler import Event, Plan
 from coterie.seeds import EncodedSeeds
 from coterie.splitting import SplitMerge
 from coterie.text import readers, stopping
+from coterie.text._which_files import files_read
 from coterie.text.vectorize import Vectorizer
 
 if TYPE_CHECKING:
@@ -226,6 +227,8 @@ def cluster(
     _saved.check(estimator.checkpoint)
     topics = expecting.topics_of(estimator, seeds, seed_weight)
     source = _embedder(estimator, model is None)
+    own = [getattr(estimator, name, None) for name in ("seeds", "word_vectors", "embedder")]
+    read_from = files_read(data, seeds, stop_words, *own)
     stop_words = stopping.asked(stop_words)
     enter = on_stage or (lambda stage: None)
     tell = on_progress or (lambda stage, done, total: None)
@@ -280,6 +283,7 @@ def cluster(
         seconds=time.perf_counter() - began,
         outlier_share=None if isinstance(outliers, str) else float(outliers),
         n_jobs=n_jobs,
+        read_from=read_from,
         **_found(corpus, embedding, fitted),
         **chosen.kept(corpus, fitted),
     )

@@ -74,10 +74,10 @@ class Saved(NamedTuple):
     promoting: Any = None  # sparse, training rows x words: which words promote related words
 
 
-def save(path: str | os.PathLike[str], saved: Saved) -> None:
-    """Write a model folder; an existing model is replaced, anything else is not."""
+def save(path: str | os.PathLike[str], saved: Saved, read: _disk.Read = ()) -> None:
+    """Write a model folder; an existing model is replaced unless it was `read`, anything else is not."""
     target = Path(path)
-    with _disk.Claim(target) as place:
+    with _disk.Claim(target, read=read) as place:
         if place.real.exists():
             _check_replaceable(target, place.real)
         with place.staged() as fresh:

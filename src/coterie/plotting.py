@@ -54,7 +54,7 @@ def draw(
     """Draw a figure and return it; without a kind, return the report's map as a picture."""
     _check(kind, column, every, ax, path)
     if kind is None:
-        return html.Picture(html.render_map(data.page(groups, None)))
+        return html.Picture(html.render_map(data.page(groups, None)), groups.read_from)
     require("matplotlib", "plot", "groups.plot(kind)")
     ax = _new_axes(groups, kind) if ax is None else ax
     tones = _tones(groups)
@@ -69,7 +69,7 @@ def draw(
     figure = ax.figure.canvas.figure
     figure._repr_png_ = partial(_written, figure, "png")  # notebooks show it
     if path is not None:
-        write_atomically(Path(path), _written(figure, _ending(path)))
+        write_atomically(Path(path), _written(figure, _ending(path)), groups.read_from)
     return figure
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie import exporting
+from coterie._disk import Read
 from coterie._version import __version__
 from coterie.cli import (
     breakdowns,
@@ -28,6 +29,7 @@ from coterie.cli.progress import Stages
 from coterie.errors import InvalidInput
 from coterie.report.texts import chosen_columns
 from coterie.text import writing
+from coterie.text._which_files import files_read
 
 if TYPE_CHECKING:
     from coterie.breakdown import Breakdown
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from coterie.large.clustering import Large
     from coterie.large.on_dask import OnWorkers
 
+NAMING_FILES = ("seeds", "stop_words", "embedder", "checkpoint")  # options beside FILE
 # ending of FILE -> default file type of the table; csv for all others
 _DEFAULT_TYPES = {
     ".tsv": "tsv",
@@ -92,7 +95,8 @@ def run(
     if dask is not None:
         parts_of_a_file.check_dask(default_type(file), options)
     by_workers, saved = dask is not None, options["checkpoint"]
-    outputs = _outputs(file, target, format, model, report, force, by_workers, saved)
+    read = files_read(file, *(options[name] for name in NAMING_FILES))
+    outputs = _outputs(read, target, format, model, report, force, by_workers, saved)
     if per_group and (target == "-" or places.kind_of(target) not in (None, "xlsx")):
         raise InvalidInput(
             "--per-group writes several tables. Let -o name a folder or an .xlsx file."
@@ -232,7 +236,7 @@ def _check_printing(target: str, format: str | None, as_json: bool) -> None:
 
 
 def _outputs(
-    file: str | list[Path],
+    read: Read,
     target: str,
     format: str | None,
     model: Path | None,
@@ -250,11 +254,11 @@ def _outputs(
             raise InvalidInput(f"--format {format} does not match the file name {target}.")
         table = places.for_parts if by_workers else places.for_file
         make = places.for_run if kind is None else table
-        outputs["-o"] = make(Path(target), force, file)
+        outputs["-o"] = make(Path(target), force, read)
     if model is not None:
-        outputs["--model"] = places.for_model(model, force)
+        outputs["--model"] = places.for_model(model, force, read)
     if report is not None:
-        outputs["--report"] = places.for_file(report, force, file)
+        outputs["--report"] = places.for_file(report, force, read)
     targets = {option: place.target for option, place in outputs.items()}
     places.check_apart(targets if checkpoint is None else {**targets, "--checkpoint": checkpoint})
     return outputs

@@ -1,8 +1,9 @@
 """Output paths: checked and locked before the work starts, then written completely or not at all.
 
 With --force a folder is replaced if it holds a run.json of coterie and only files that coterie
-writes. An output that appears while coterie works is never replaced without --force: the result then
-gets a free name next to it.
+writes, and a file if coterie wrote it; nothing that the command reads is ever replaced. An output that
+appears while coterie works is never replaced without --force: the result then gets a free name next to
+it.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any
 
 from coterie import _disk
 from coterie.cli.breakdowns import FILES
+from coterie.cli.earlier import not_written
 from coterie.errors import InvalidInput
 from coterie.exporting import ENDINGS
-from coterie.text.batch_files import check_not_input
 
 # file types that people may expect, so that none of these names becomes a folder by surprise
 _NO_FOLDERS = frozenset(
@@ -63,10 +64,10 @@ def check_ending(path: str) -> None:
 class Place:
     """One output path. It is locked while the context manager is active, and written in between."""
 
-    def __init__(self, target: Path, refusal: _disk.Refusal) -> None:
+    def __init__(self, target: Path, refusal: _disk.Refusal, read: _disk.Read = ()) -> None:
         self.target = target
         self._refusal = refusal
-        self._claim = _disk.Claim(target, parents=True)
+        self._claim = _disk.Claim(target, parents=True, read=read)
         self._sought: tuple[Path, Any] | None = None
         self._why_not = ""
 
@@ -141,33 +142,35 @@ class Place:
         )
 
 
-def for_file(target: Path, force: bool, source: str | list[Path] = "") -> Place:
-    """The output path of a table or a report."""
-    _check_source(target, source)
-    return Place(target, lambda path: _disk.no_file(path) or ("" if force else _KEPT))
+def for_file(target: Path, force: bool, read: _disk.Read = ()) -> Place:
+    """The output path of a table or a report; what was `read` is not replaced."""
+    kind = kind_of(str(target))
+
+    def no_output(path: Path) -> str:
+        return _disk.no_file(path) or (not_written(path, kind) if force else _KEPT)
+
+    return Place(target, no_output, read)
 
 
-def for_parts(target: Path, force: bool, source: str | list[Path] = "") -> Place:
+def for_parts(target: Path, force: bool, read: _disk.Read = ()) -> Place:
     """The output folder of a table in several parquet files; only an empty folder is replaced.
 
     Dask and others give their files the names that we give ours.
     """
-    _check_source(target, source)
     why = "it is not an empty folder"
     if force:
         why += (
             ", so --force does not replace it; it replaces what `-o name` wrote, without .parquet"
         )
-    return Place(target, lambda path: why if _no_parts(path, "") else "")
+    return Place(target, lambda path: why if _no_parts(path, "") else "", read)
 
 
-def for_run(target: Path, force: bool, source: str | list[Path] = "") -> Place:
+def for_run(target: Path, force: bool, read: _disk.Read = ()) -> Place:
     """The output folder of `coterie fit`."""
-    _check_source(target, source)
-    return Place(target, lambda path: _no_run(path, force))
+    return Place(target, lambda path: _no_run(path, force), read)
 
 
-def for_model(target: Path, force: bool) -> Place:
+def for_model(target: Path, force: bool, read: _disk.Read = ()) -> Place:
     """The output folder of a model."""
 
     def no_model(path: Path) -> str:
@@ -177,7 +180,7 @@ def for_model(target: Path, force: bool) -> Place:
             return ""
         return no_model(path) if force else _KEPT
 
-    return Place(target, no_model)
+    return Place(target, no_model, read)
 
 
 def check_apart(targets: dict[str, Path]) -> None:
@@ -195,11 +198,6 @@ def check_apart(targets: dict[str, Path]) -> None:
                     f"One of the paths of {other} and {option} is inside the other. Choose separate paths."
                 )
         seen.append((option, real))
-
-
-def _check_source(target: Path, source: str | list[Path]) -> None:
-    files = source if isinstance(source, list) else [Path(source)]
-    check_not_input(target, files if source not in ("", "-") else [])
 
 
 def _check_above(target: Path, real: Path) -> None:

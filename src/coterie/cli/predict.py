@@ -23,6 +23,7 @@ from coterie.cli.progress import Stages
 from coterie.cli.words import in_terms_of_options, printable
 from coterie.drift import Drift, Seen, compared
 from coterie.errors import InvalidInput, NoRows
+from coterie.text._which_files import files_read
 from coterie.text.batch_files import TableFile
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def run(
             raise InvalidInput(
                 f"The output {out} must end in {', '.join(exporting.ENDINGS)}, or be - for standard output."
             )
-        place = places.for_file(Path(out), force, asked.file)
+        read = (*files_read(asked.file, embedder), folder)
+        place = places.for_file(Path(out), force, read)
     if place is None or as_json:
         streams.check_output("the result")
     kind = places.kind_of(out) or "csv"

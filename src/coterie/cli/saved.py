@@ -57,7 +57,7 @@ def report(
     around = folder.parent if folder.name == "model" else folder
     name = around.name.removesuffix(".coterie") or "report"
     target = out if out is not None else Path(f"{name}.html")
-    place = places.for_file(target, force)
+    place = places.for_file(target, force, [folder])
     found: list[Clustering] = []
     with finishing([place], lambda: bool(found)), place:
         found.append(sources.open_model(model))

@@ -44,8 +44,8 @@ from coterie.large.whole import spread
 from coterie.sampler import Event
 from coterie.text import frequencies, readers
 from coterie.text._again import digest_of
-from coterie.text._which_files import files_of
-from coterie.text.batch_files import WRITTEN, TableFile, check_not_input
+from coterie.text._which_files import files_of, files_read
+from coterie.text.batch_files import WRITTEN, TableFile
 from coterie.text.batches import Batches
 from coterie.text.frequencies import Frequencies
 from coterie.text.prune import check_any_text
@@ -200,8 +200,7 @@ def cluster_large(
             "cluster_large writes the rows of a file with their clusters to another file: name it with"
             " out='...'."
         )
-    check_not_input(Path(out), files_of(data))
-    with Claim(Path(out), parents=True) as place:
+    with Claim(Path(out), parents=True, read=_read(what)) as place:
         check_free(place.real, no_file)
         with place.staged() as folder, place.staged() as fresh:
             folder.mkdir()
@@ -226,6 +225,7 @@ def defaults() -> dict[str, Any]:
 def fit_large(what: Asked, folder: Path) -> Large:
     """Cluster files; what does not fit into memory is kept in `folder`. See `cluster_large`."""
     began = time.perf_counter()
+    read_from = _read(what)
     what.enter("reading")
     batches = Batches(what.data, what.text, what.id, what.encoding, what.header)
     if what.out is not None:
@@ -243,7 +243,14 @@ def fit_large(what: Asked, folder: Path) -> Large:
     found = Fit(fitted.model, labels.astype(np.int64), fitted.agreement, stop)
     seconds = time.perf_counter() - began
     groups = of_all(groups, found, texts.notes, texts.n_rows, seconds)
+    groups.read_from = read_from
     return Large(groups, batches, texts, documents, what)
+
+
+def _read(what: Asked) -> tuple[Path | int, ...]:
+    """What nothing may replace."""
+    own = what.settings
+    return files_read(files_of(what.data), own["seeds"], what.words.stop_words, own["embedder"])
 
 
 def _check_ending(out: Path, kind: str) -> None:

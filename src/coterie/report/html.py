@@ -79,13 +79,14 @@ class Picture(NamedTuple):
     """An SVG picture that notebooks display."""
 
     svg: str
+    read_from: tuple[Path | int, ...] = ()  # what nothing may replace
 
     def _repr_svg_(self) -> str:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the picture to an SVG file."""
-        write_atomically(Path(path), self.svg.encode("utf-8", "replace"))
+        write_atomically(Path(path), self.svg.encode("utf-8", "replace"), self.read_from)
 
 
 def policy() -> str:

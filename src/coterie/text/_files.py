@@ -259,7 +259,7 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
             example("sheet", wanted.sheet)
             + f" only applies to Excel files, but {folder} is a folder. Leave it out."
         )
-    paths = sorted(p for p in folder.rglob("*") if p.is_file() and _is_txt(p))
+    paths = texts_in(folder)
     if not paths:
         hint = about_parquet_in(folder) or "Use a folder of .txt files, or a single file."
         raise InvalidInput(f"The folder {folder} contains no .txt files. {hint}")
@@ -275,6 +275,11 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
         notes.append(f"{counted(len(encodings) - 3, 'more file')} not in UTF-8.")
     names = [_json.whole(p.relative_to(folder).as_posix()) for p in paths]
     return Loaded(pl.DataFrame({"file": names, "text": texts}), notes, None)
+
+
+def texts_in(folder: Path) -> list[Path]:
+    """The .txt files in a folder, and in folders in it."""
+    return sorted(p for p in folder.rglob("*") if p.is_file() and _is_txt(p))
 
 
 def about_parquet_in(folder: Path) -> str:

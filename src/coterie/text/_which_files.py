@@ -1,12 +1,12 @@
-"""The files that are read in batches: which are meant, and whether they can be.
+"""The files that are meant: all that a call reads, and those that are read in batches, if they can be.
 
-In: what the user passed. Out: paths to files of one type, or an error.
+In: what the user passed. Out: paths, or an error.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from coterie.text._bounded_read import most_bytes
 from coterie.text._files import errors_as_sentences
 
 _AT_ONCE = 2**20  # bytes that are cut at their quotes
+OF_MODELS = "sentence-transformers:"  # before the name or folder of an embedder
 STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
 
 
@@ -32,6 +33,33 @@ class Need(NamedTuple):
 # JSON lines and parquet files. The smaller one holds: in many texts, clusters are found in a sample.
 FIT = Need(340e6, 1100, 8), Need(550e6, 450, 4.5)
 PREDICT = (Need(320e6, 100, 4),)
+
+
+def files_read(data: Any, *others: Any) -> tuple[Path | int, ...]:
+    """All files that a call reads, which its outputs must not replace; 0 is standard input.
+
+    `others` are arguments that may name a file or a folder, such as seeds, of which all files are read.
+    """
+    if isinstance(data, str) and data == "-":
+        found: list[Path | int] = [0]
+    elif several := _several.paths(data):
+        found = [*several]
+    else:
+        given = data if isinstance(data, str | os.PathLike) else getattr(data, "name", None)
+        found = [*_inside(given, _files.texts_in)]
+    for other in others:
+        found += _inside(other, lambda folder: [at for at in folder.rglob("*") if at.is_file()])
+    return tuple(at if isinstance(at, int) else at.absolute() for at in found)
+
+
+def _inside(given: Any, files_in: Callable[[Path], list[Path]]) -> list[Path]:
+    """The file that is named, or those in the folder; none if it is something else."""
+    if not isinstance(given, str | os.PathLike):
+        return []
+    path = os.fsdecode(given).removeprefix(OF_MODELS)
+    if os.path.isdir(path):
+        return files_in(Path(path))
+    return [Path(path)] if os.path.isfile(path) else []
 
 
 def too_large_for_memory(data: Any, needs: Sequence[Need] = FIT, more: int = 0) -> bool:

@@ -5,7 +5,7 @@ The table has the file type of what was read; texts from .txt files become csv.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,28 +20,6 @@ WRITTEN = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "txt": "csv", "parquet"
 # The most rows and bytes in a row group of a parquet file: when parts are joined, some twenty of them are
 # in memory at a time.
 GROUP, GROUP_BYTES = 50_000, 8_000_000
-
-
-def check_not_input(out: Path, inputs: Iterable[Path]) -> None:
-    """Refuse an output that is one of the inputs, by whatever name, or a folder that contains one."""
-    for path in inputs:
-        if _is_same(out, path):
-            raise InvalidInput(f"{out} is the input file. Choose another output.")
-        if any(_is_same(out, above) for above in (*_folders(path), *_folders(path.resolve()))):
-            raise InvalidInput(
-                f"{out} is a folder that contains the input file {path.name}. Choose another output."
-            )
-
-
-def _folders(path: Path) -> Iterable[Path]:
-    return path.parent.resolve(), *path.parent.resolve().parents
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except (OSError, ValueError):
-        return False
 
 
 class TableFile:
