@@ -388,3 +388,57 @@ def test_the_demo_runs_twice_in_one_place(tmp_path: Path, monkeypatch: pytest.Mo
         "model",
         "report.html",
     ]
+
+
+class TestOwnFolders:
+    """A folder of texts in which results and models lie, too."""
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            ["fit", ".", "-o", "result"],
+            ["fit", "."],
+            ["fit", "a.txt", "--model", "deep/kept", "-o", "t.csv"],
+            ["fit", "../reviews.csv", "--per-group", "--format", "tsv", "-o", "deep/er/result"],
+        ],
+        ids=" ".join,
+    )
+    def test_what_coterie_wrote_is_not_read(
+        self, cli: Any, reviews: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        corpus = Path("corpus")
+        corpus.mkdir()
+        for name in "abc":
+            (corpus / f"{name}.txt").write_text("\n".join(texts()))
+        monkeypatch.chdir(corpus)
+        assert cli(*made, *FAST).code == 0
+        said = cli("fit", ".", "-o", "../again", *FAST)
+        assert said.code == 0, said.err
+        assert pl.read_csv("../again/table.csv")["file"].to_list() == ["a.txt", "b.txt", "c.txt"]
+        assert "Not read, since coterie wrote it: " in said.out
+        assert cli(*made, "--force", *FAST).code == 0
+
+    def test_what_a_killed_run_left(self, cli: Any, reviews: Path) -> None:
+        model = Path("corpus/.result.coterie-0123456789abcdef.tmp/new/model")
+        model.mkdir(parents=True)
+        (model / "vocabulary.txt").write_text("bread\n")
+        Path("corpus/a.txt").write_text("bread flour")
+        Path("corpus/b.txt").write_text("flour yeast")
+        assert cli("fit", "corpus", "-o", "t.csv", *FAST).code == 0
+        assert pl.read_csv("t.csv")["file"].to_list() == ["a.txt", "b.txt"]
+
+    def test_a_result_has_no_texts(self, cli: Any, reviews: Path) -> None:
+        assert cli("fit", reviews, *FAST).code == 0
+        for folder in ("reviews.coterie", "reviews.coterie/model"):
+            refused(cli("fit", folder, "-o", "t.csv"), "no .txt files beside what coterie wrote")
+
+    @pytest.mark.parametrize("mine", ["{}", "[", '{"made_by": "me", "schema": 1}'])
+    def test_folders_of_others_are_read(self, cli: Any, reviews: Path, mine: str) -> None:
+        Path("corpus/mine").mkdir(parents=True)
+        for name in ("run.json", "config.json"):
+            Path("corpus/mine", name).write_text(mine)
+        for name in ("a.txt", "mine/b.txt"):
+            Path("corpus", name).write_text("\n".join(texts()))
+        said = cli("fit", "corpus", "-o", "out", *FAST)
+        assert "Not read" not in said.out
+        assert pl.read_csv("out/table.csv")["file"].to_list() == ["a.txt", "mine/b.txt"]

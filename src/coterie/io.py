@@ -29,6 +29,8 @@ import numpy.typing as npt
 from coterie import _disk
 from coterie._disk import NotReadable, read_regular
 from coterie._memory import allowed_memory
+from coterie._own_folders import CONFIG as CONFIG
+from coterie._own_folders import MAX_CONFIG_BYTES, is_model
 from coterie._pack import damaged, model_arrays, read_model, urn_numbers
 from coterie._pack_rows import (
     corpus_arrays,
@@ -49,10 +51,9 @@ from coterie.text._files import LARGE
 from coterie.trace import SweepRecord, Trace
 
 SCHEMA = 1
-ARRAYS, WORDS, TRACE, CONFIG = "arrays.safetensors", "vocabulary.txt", "trace.csv", "config.json"
+ARRAYS, WORDS, TRACE = "arrays.safetensors", "vocabulary.txt", "trace.csv"
 DOCUMENTS, OBJECTS = "documents.parquet", "objects.jsonl"
 UTF8 = ("utf-8", "surrogatepass")  # words may contain lone surrogates, such as half an emoji
-MAX_CONFIG_BYTES = 2**24
 
 
 class Saved(NamedTuple):
@@ -203,13 +204,7 @@ def _digest(path: Path) -> str:
 
 def no_model(target: Path) -> str:
     """Why a folder must not be replaced by a model; "" if it contains a model and nothing else."""
-    try:
-        config = json.loads((target / CONFIG).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        config = None
-    if not (
-        isinstance(config, dict) and {"schema", "estimator", "files", "checksum"} <= set(config)
-    ):
+    if not is_model(target):
         return "it is not a coterie model"
     others = sorted(
         {path.name for path in target.iterdir()}

@@ -8,7 +8,6 @@ it.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -18,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie import _disk
+from coterie._own_folders import MADE_BY as MADE_BY
+from coterie._own_folders import RUN as RUN
+from coterie._own_folders import is_run
 from coterie.cli.breakdowns import FILES
 from coterie.cli.earlier import not_written
 from coterie.errors import InvalidInput
@@ -31,8 +33,6 @@ _NO_FOLDERS = frozenset(
         " .feather .arrow .db .sqlite .md .tab",
     )
 )
-RUN = "run.json"
-MADE_BY = "coterie fit"
 GROUPS = "groups"  # the folder with a file per group
 _OURS = {
     RUN,
@@ -42,7 +42,6 @@ _OURS = {
     GROUPS,
     *(f"table{ending}" for ending in ENDINGS),
 }
-_MOST = 2**26  # bytes of a run.json
 _KEPT = "it is only replaced with --force"
 
 
@@ -219,7 +218,7 @@ def _no_run(path: Path, force: bool) -> str:
         return _KEPT
     strange = {name for name in inside - _OURS if not FILES.fullmatch(name)}
     others = [*sorted(strange), *_altered(path, inside & _OURS)]
-    if not others and not _is_run(path / RUN):
+    if not others and not is_run(path):
         others = [f"no {RUN} of coterie fit"]
     if others:
         found = ", ".join(others[:3])
@@ -261,11 +260,3 @@ def _no_parts(path: Path, pattern: str) -> bool:
     if path.is_symlink() or not path.is_dir():
         return True
     return any(_disk.no_file(one) or not re.fullmatch(pattern, one.name) for one in path.iterdir())
-
-
-def _is_run(path: Path) -> bool:
-    try:
-        found = json.loads(_disk.read_regular(path, _MOST))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and found.get("made_by") == MADE_BY

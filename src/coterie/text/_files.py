@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coterie._own_folders import is_ours
 from coterie._sentence import beginning, counted, example
 from coterie.errors import InvalidInput, NoRows
 from coterie.text import _again, _csv, _dialect, _excel, _json, _json_lines, _parquet
@@ -259,10 +260,11 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
             example("sheet", wanted.sheet)
             + f" only applies to Excel files, but {folder} is a folder. Leave it out."
         )
-    paths = texts_in(folder)
+    paths, skipped = texts_in(folder)
     if not paths:
         hint = about_parquet_in(folder) or "Use a folder of .txt files, or a single file."
-        raise InvalidInput(f"The folder {folder} contains no .txt files. {hint}")
+        own = " beside what coterie wrote" if skipped else ""
+        raise InvalidInput(f"The folder {folder} contains no .txt files{own}. {hint}")
     texts, encodings, left = [], set(), most_bytes()
     for path in paths:
         raw = gunzipped(file_content(path, left), path.name)
@@ -270,16 +272,32 @@ def _folder(folder: Path, wanted: Wanted) -> Loaded:
         data, note = decode(raw, wanted.encoding, path.name)
         encodings.update([note] if note else [])
         texts.append(data.decode())
-    notes = sorted(encodings)[:3]
+    notes = []
+    if skipped:
+        others = f" and {counted(len(skipped) - 3, 'more folder')}" if len(skipped) > 3 else ""
+        shown = ", ".join(_json.whole(p.relative_to(folder).as_posix()) for p in skipped[:3])
+        notes.append(f"Not read, since coterie wrote it: {shown}{others}.")
+    notes += sorted(encodings)[:3]
     if len(encodings) > 3:
         notes.append(f"{counted(len(encodings) - 3, 'more file')} not in UTF-8.")
     names = [_json.whole(p.relative_to(folder).as_posix()) for p in paths]
     return Loaded(pl.DataFrame({"file": names, "text": texts}), notes, None)
 
 
-def texts_in(folder: Path) -> list[Path]:
-    """The .txt files in a folder, and in folders in it."""
-    return sorted(p for p in folder.rglob("*") if p.is_file() and _is_txt(p))
+def texts_in(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The .txt files in a folder and in folders in it, and those of these folders that coterie wrote.
+
+    What coterie wrote is skipped: a result has the words of the texts in a .txt file.
+    """
+    found, skipped = [], []
+    for at, folders, files in os.walk(folder):
+        here = Path(at)
+        if is_ours(here):
+            skipped.append(here)
+            folders.clear()
+        else:
+            found += [here / name for name in files if _is_txt(here / name)]
+    return sorted(path for path in found if path.is_file()), sorted(skipped)
 
 
 def about_parquet_in(folder: Path) -> str:

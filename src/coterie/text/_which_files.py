@@ -46,7 +46,7 @@ def files_read(data: Any, *others: Any) -> tuple[Path | int, ...]:
         found = [*several]
     else:
         given = data if isinstance(data, str | os.PathLike) else getattr(data, "name", None)
-        found = [*_inside(given, _files.texts_in)]
+        found = [*_inside(given, lambda folder: _files.texts_in(folder)[0])]
     for other in others:
         found += _inside(other, lambda folder: [at for at in folder.rglob("*") if at.is_file()])
     return tuple(at if isinstance(at, int) else at.absolute() for at in found)
