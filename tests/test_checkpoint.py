@@ -276,6 +276,29 @@ class TestRefused:
         save_file({"weights": np.ones(3)}, path)
         assert "not a checkpoint" in refused(path, docs)
 
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"version": "0.0.9"}, "was written by coterie 0.0.9; this is"),
+            ({"version": "9.0", "mark": "of other data"}, "was written by coterie 9.0; this is"),
+            ({"version": None, "mark": "of other data"}, "by an earlier version of coterie"),
+            ({"schema": "2"}, f"by an earlier state of coterie {coterie.__version__}"),
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("digest", ["", "of that version"])
+    def test_another_version(
+        self, change: dict[str, Any], says: str, digest: str, started: Path, docs: list[list[str]]
+    ) -> None:
+        """Versions may compute marks and digests in another way, so their number comes first."""
+        arrays, about = checkpoint.open_tensors(started)
+        about = {n: v for n, v in {**about, **change}.items() if v is not None}
+        about["digest"] = digest or checkpoint._digest(arrays, {**about, "digest": None})
+        started.write_bytes(save(arrays, metadata=about))
+        message = refused(started, docs)
+        assert says in message
+        assert "only be continued by the version that began it" in message
+
     @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
     def test_a_truncated_file(self, share: float, started: Path, docs: list[list[str]]) -> None:
         content = started.read_bytes()

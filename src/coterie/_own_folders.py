@@ -22,17 +22,17 @@ def is_ours(folder: Path) -> bool:
 
 def is_run(folder: Path) -> bool:
     """Whether this is what `coterie fit` wrote."""
-    return _json(folder / RUN, _MOST).get("made_by") == MADE_BY
+    return json_of(folder / RUN, _MOST).get("made_by") == MADE_BY
 
 
 def is_model(folder: Path) -> bool:
     """Whether this is a saved model."""
     return {"schema", "estimator", "files", "checksum"} <= set(
-        _json(folder / CONFIG, MAX_CONFIG_BYTES)
+        json_of(folder / CONFIG, MAX_CONFIG_BYTES)
     )
 
 
-def _json(path: Path, most: int) -> dict[str, Any]:
+def json_of(path: Path, most: int) -> dict[str, Any]:
     """The object in a file; empty if there is none."""
     try:
         found = json.loads(read_regular(path, most))

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import _disk
+from coterie._version import __version__
 from coterie.counts import Counts
 from coterie.errors import InvalidInput, ModelFileError, concerning
 from coterie.state import Assignment
@@ -123,6 +124,7 @@ def write(place: _disk.Claim, mark: str, run: Saved) -> None:
 
     about = {
         "schema": str(SCHEMA),
+        "version": __version__,
         "mark": mark,
         "key": str(run.key),
         "elapsed": repr(run.elapsed),
@@ -178,13 +180,26 @@ def read(
 def _whole(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
     """What a checkpoint says; refused unless every bit of it is as it was written."""
     arrays, about = open_tensors(path)
-    if about.get("schema") != str(SCHEMA) or not _is_complete(arrays):
+    if not {"schema", "mark", "digest"} <= set(about):
+        raise ModelFileError(f"{path} is not a checkpoint of coterie. Use another file.")
+    if (about["schema"], about.get("version")) != (str(SCHEMA), __version__):
         raise ModelFileError(
-            f"{path} is not a checkpoint that this version of coterie can read. Delete it to start again."
+            f"The checkpoint {path} was written by {_version_in(about)}; this is {__version__}, and a run"
+            " can only be continued by the version that began it. Delete it to start again."
         )
+    if not _is_complete(arrays):
+        raise misfit(path)
     if about.pop("digest", "") != _digest(arrays, about):
         raise ModelFileError(f"{path} is damaged (its checksum differs). Delete it to start again.")
     return arrays, about
+
+
+def _version_in(about: Mapping[str, str]) -> str:
+    """The version that wrote a checkpoint, in words; until 0.1.0 they did not say so."""
+    version = about.get("version", "")
+    if version == __version__:
+        return f"an earlier state of coterie {version}"
+    return f"coterie {version[:40]}" if version else "an earlier version of coterie"
 
 
 def _learned(found: Any) -> dict[str, dict[str, float]]:

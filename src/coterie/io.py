@@ -19,6 +19,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -30,7 +31,7 @@ from coterie import _disk
 from coterie._disk import NotReadable, read_regular
 from coterie._memory import allowed_memory
 from coterie._own_folders import CONFIG as CONFIG
-from coterie._own_folders import MAX_CONFIG_BYTES, is_model
+from coterie._own_folders import MAX_CONFIG_BYTES, is_model, json_of
 from coterie._pack import damaged, model_arrays, read_model, urn_numbers
 from coterie._pack_rows import (
     corpus_arrays,
@@ -124,6 +125,19 @@ def _objects(folder: Path, digest: Any) -> Callable[[], Iterator[bytes]] | None:
         return Before(path.absolute(), size, bytes.fromhex(digest)).lines
     except (TypeError, ValueError):
         raise damaged(folder / CONFIG, f"the checksum of {OBJECTS} is none") from None
+
+
+@contextmanager
+def naming_the_version(folder: Path) -> Iterator[None]:
+    """Add to the refusal of a model by which other version it was written."""
+    try:
+        yield
+    except ModelFileError as error:
+        version = json_of(folder / CONFIG, MAX_CONFIG_BYTES).get("version", __version__)
+        if version == __version__ or str(version) in str(error):
+            raise
+        said = f"{error} It was written by coterie {str(version)[:40]}; this is {__version__}."
+        raise ModelFileError(said) from None
 
 
 def _unpack(folder: Path, content: bytes) -> dict[str, npt.NDArray[Any]]:

@@ -48,6 +48,13 @@ def load(
             parameter("expect", "load") + f" must be {names} or None; got {expect!r}."
         )
     folder = _model_folder.find(path) or Path(path)  # io reports problems with the path
+    with io.naming_the_version(folder):
+        model = _opened(folder, Path(path))
+    _use(model.embedding if isinstance(model, Clustering) else model._embedding, embedder)
+    return model
+
+
+def _opened(folder: Path, named: Path) -> BaseMixture | Clustering:
     saved = io.load(folder)
     if expect is not None and saved.estimator != expect.__name__:
         raise InvalidInput(
@@ -56,17 +63,13 @@ def load(
             + " asks for."
         )
     if saved.estimator == "Clustering":
-        groups = restore(saved, folder)
-        _use(groups.embedding, embedder)
-        return groups
+        return restore(saved, folder)
     if saved.estimator not in _KNOWN:
         raise ModelFileError(
             f"{folder} holds a {saved.estimator!r}, which this version of coterie does not know. Upgrade"
             " coterie."
         )
-    model = _KNOWN[saved.estimator]._restore(saved, Path(path))
-    _use(model._embedding, embedder)
-    return model
+    return _KNOWN[saved.estimator]._restore(saved, named)
 
 
 def _use(embedding: Embedding | None, spec: Any) -> None:
