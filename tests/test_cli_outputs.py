@@ -358,6 +358,13 @@ class TestInterrupts:
         assert pl.read_csv("new.csv").height == 30
 
 
+def test_a_checkpoint_with_all_sweeps_gives_the_result_again(cli: Any, reviews: Path) -> None:
+    """There is no sweep left to do, which is no interrupt."""
+    for out in ("one.csv", "two.csv"):
+        assert cli("fit", reviews, "-o", out, "--checkpoint", "run.ckpt", *FAST).code == 0
+    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+
+
 def test_a_result_set_aside_by_a_killed_run_is_found(cli: Any, reviews: Path) -> None:
     """Where two renames are needed, a kill may fall between them."""
     assert cli("fit", reviews, *FAST).code == 0

@@ -26,6 +26,7 @@ from coterie import _system
 from coterie.errors import CoterieError, InvalidInput, ModelFileError
 
 NEW, OLD = "new", "old"  # inside a staging folder
+_INSIDE = re.compile(rf"{OLD}|{NEW}(\.part-\d+)?")  # parts: of a parquet table that grows
 TRIES = 50  # retries of steps that another process may disturb
 LONGEST = 180  # bytes of a name that are repeated in ours; file systems allow about 255
 
@@ -160,6 +161,7 @@ class Claim:
         self.real = _real(self.path)
         self._parents, self._read = parents, read
         self._made: list[Path] = []
+        self._staging: list[Path] = []
         self._lock = self.real.parent / f".{_label(self.real.name)}.coterie.lock"
         self._handle = -1
         # identity of the file found on entering, or last written by `rewrite`
@@ -168,6 +170,7 @@ class Claim:
     def __enter__(self) -> Claim:
         """Lock the path, and clean up after a killed run."""
         check_not_read(self.path, self._read)
+        _held.add(self)
         with _errors_as_sentences(self.path):
             try:
                 locked = self._take_lock()
@@ -188,18 +191,27 @@ class Claim:
         while self._made:
             with suppress(OSError):
                 self._made.pop().rmdir()
+        _held.discard(self)
 
     @contextmanager
     def staged(self) -> Iterator[Path]:
         """Yield a temporary path for the new content; `put` it in place before the block ends."""
         name = f".{_label(self.real.name)}.coterie-{secrets.token_hex(8)}.tmp"
         folder = self.real.parent / name
+        self._staging.append(folder)
         with _errors_as_sentences(self.path, folder / NEW):
             try:
                 folder.mkdir()
                 yield folder / NEW
             finally:
                 _clear(folder, self.real)
+                self._staging.remove(folder)
+
+    def abandon(self) -> None:
+        """Remove what is incomplete, and unlock the path."""
+        for folder in self._staging:
+            _clear(folder, self.real)
+        self.__exit__()
 
     def put(self, fresh: Path, refusal: Refusal, at: Path | None = None) -> None:
         """Rename the staged content to the claimed path, or to `at` next to it, in one step.
@@ -245,7 +257,7 @@ class Claim:
             for path in sorted(self.real.parent.iterdir()):
                 if pattern.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
                     inside = {entry.name for entry in path.iterdir()}
-                    if inside <= {NEW, OLD} and (not holding or holding in inside):
+                    if all(map(_INSIDE.fullmatch, inside)) and (not holding or holding in inside):
                         yield path
 
     def _take_lock(self) -> bool:
@@ -286,6 +298,15 @@ class Claim:
             with suppress(FileExistsError):
                 folder.mkdir()
                 self._made.append(folder)
+
+
+_held: set[Claim] = set()
+
+
+def abandon_all() -> None:
+    """Remove what is incomplete of all that this process writes, before it ends at once."""
+    for claim in list(_held):
+        claim.abandon()
 
 
 def flush_folder(folder: Path) -> None:

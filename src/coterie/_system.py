@@ -1,4 +1,4 @@
-"""What differs between Linux, macOS and Windows: renaming, locking, Ctrl-C, and freed memory."""
+"""What differs between Linux, macOS and Windows: renaming, locking, signals, and freed memory."""
 
 from __future__ import annotations
 
@@ -163,6 +163,35 @@ def noted_interrupts(
         yield asked.is_set
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def ended_by_signals(last: Callable[[int], Any]) -> Iterator[None]:
+    """Let SIGTERM and SIGHUP call `last` with their number, and then end the process with 128 and that.
+
+    A signal that is ignored, as SIGHUP is by nohup, stays so, and so does one that the program handles. No
+    exception is raised: it could be lost in code that catches all of them.
+    """
+    ours, before = os.getpid(), {}
+
+    def end(number: int, frame: Any) -> None:
+        try:
+            if os.getpid() == ours:  # and no process that was forked from it
+                last(number)
+        finally:
+            os._exit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                with suppress(ValueError):  # a sub-interpreter
+                    before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

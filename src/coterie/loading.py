@@ -49,12 +49,12 @@ def load(
         )
     folder = _model_folder.find(path) or Path(path)  # io reports problems with the path
     with io.naming_the_version(folder):
-        model = _opened(folder, Path(path))
+        model = _opened(folder, Path(path), expect)
     _use(model.embedding if isinstance(model, Clustering) else model._embedding, embedder)
     return model
 
 
-def _opened(folder: Path, named: Path) -> BaseMixture | Clustering:
+def _opened(folder: Path, named: Path, expect: type[Any] | None) -> BaseMixture | Clustering:
     saved = io.load(folder)
     if expect is not None and saved.estimator != expect.__name__:
         raise InvalidInput(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from coterie._system import keep_no_freed_arrays
+from coterie import _disk
+from coterie._system import ended_by_signals, keep_no_freed_arrays
 from coterie.cli import ABOUT, COMMANDS
 from coterie.cli.fit_options import (
     Alpha,
@@ -55,6 +57,7 @@ from coterie.cli.options import (
 )
 from coterie.cli.pointing import PointingGroup
 from coterie.cli.problems import errors_in_words
+from coterie.cli.streams import tell_from_a_signal
 
 app = typer.Typer(
     name="coterie",
@@ -71,10 +74,19 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command given by the arguments and return its exit code."""
     keep_no_freed_arrays()
     try:
-        app(args=list(arguments), prog_name="coterie")
+        with ended_by_signals(_clean_up):
+            app(args=list(arguments), prog_name="coterie")
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else int(bool(done.code))
     return 0
+
+
+def _clean_up(number: int) -> None:
+    """What is done before a signal ends the command."""
+    _disk.abandon_all()
+    tell_from_a_signal(
+        f"\nEnded by {signal.Signals(number).name}. What was incomplete was removed.\n"
+    )
 
 
 @app.callback()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 DONE, PROBLEM, MISUSE, ELSEWHERE, DRIFTED, EMPTY = range(6)
-INTERRUPTED, BROKEN_PIPE = 130, 141
+HUNG_UP, INTERRUPTED, BROKEN_PIPE, TERMINATED = 129, 130, 141, 143
 
 # shown by `coterie --help` and in the documentation
 MEANING = {
@@ -13,8 +13,10 @@ MEANING = {
     ELSEWHERE: "success, but the output existed by then, so the result has another name",
     DRIFTED: "predict --fail-if-drift: written, but the texts are no longer like those of the fit",
     EMPTY: "the input has no rows; predict has written a table without rows, fit nothing",
+    HUNG_UP: "ended by SIGHUP, as when the terminal is closed; what was incomplete was removed",
     INTERRUPTED: "interrupted by Ctrl-C; a message says what was written, if anything",
     BROKEN_PIPE: "the program reading the output stopped early, as in coterie ... | head",
+    TERMINATED: "ended by SIGTERM; what was incomplete was removed",
 }
 
 

@@ -163,8 +163,11 @@ def _cluster(
     from coterie import checkpoint
     from coterie.grouping import cluster
 
+    saved = given.get("checkpoint")
+    goes_on = saved is not None and saved.exists()  # perhaps from a run that had done all sweeps
+
     def enter(stage: str) -> None:
-        if stage == "settling" and not stages.n_sweeps:
+        if stage == "settling" and not stages.n_sweeps and not goes_on:
             raise KeyboardInterrupt  # still in the first sweep: the clusters are random
         stages.enter(stage)
 
