@@ -60,7 +60,8 @@ def test_all_that_a_day_of_commands_writes(cli: Any, file: Path) -> None:  # noq
         *Path("out").rglob("*.jsonl"),
         *Path("edited").rglob("*.jsonl"),
     ]:
-        check_rows(path.read_text())
+        if path.name != "objects.jsonl":  # the rows as they were read
+            check_rows(path.read_text())
     found = list(Path().rglob("*.json"))
     assert {path.name for path in found} == {"run.json", "config.json"}
     for path in found:
