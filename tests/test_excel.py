@@ -16,7 +16,7 @@ from test_cli import FAST, cli, texts  # noqa: F401
 
 import coterie
 from coterie.errors import InvalidInput
-from coterie.text import _excel, readers
+from coterie.text import _excel, _workbook, readers
 
 TEXTS = texts(6)
 FRAME = pl.DataFrame(
@@ -49,7 +49,7 @@ def made(*sheets: tuple[str, list[list[Any]]]) -> bytes:
 
 
 def test_columns_come_back_exactly() -> None:
-    again = back(_excel.workbook({"table": FRAME}))
+    again = back(_workbook.workbook({"table": FRAME}))
     assert_frame_equal(again.with_columns(pl.col("at").cast(pl.Datetime("us"))), FRAME)
 
 
@@ -62,7 +62,7 @@ def test_what_excel_cannot_hold_becomes_text() -> None:
             "early": [dt.date(1850, 1, 1), dt.date(2020, 1, 1)],
         }
     )
-    again = back(_excel.workbook({"t": frame}))
+    again = back(_workbook.workbook({"t": frame}))
     assert again["big"].to_list() == [str(2**60 + 1), "5"]
     assert again["zoned"][0].startswith("2024-01-01T00:00:00")
     assert again["early"].to_list() == ["1850-01-01", "2020-01-01"]
@@ -152,7 +152,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: Any) -> Non
 
 def test_a_sheet_has_a_limit() -> None:
     with pytest.raises(InvalidInput, match="parquet"):
-        _excel.workbook({"t": pl.DataFrame({"x": pl.Series([1]).new_from_index(0, 1_048_576)})})
+        _workbook.workbook({"t": pl.DataFrame({"x": pl.Series([1]).new_from_index(0, 1_048_576)})})
 
 
 def test_long_texts_are_cut_and_it_is_said(cli: Any) -> None:  # noqa: F811
@@ -163,7 +163,9 @@ def test_long_texts_are_cut_and_it_is_said(cli: Any) -> None:  # noqa: F811
 
 def test_names_of_sheets() -> None:
     frame = pl.DataFrame({"x": [1]})
-    raw = _excel.workbook({"a/b": frame, "A B": frame, "x" * 40: frame, "x" * 50: frame, "": frame})
+    raw = _workbook.workbook(
+        {"a/b": frame, "A B": frame, "x" * 40: frame, "x" * 50: frame, "": frame}
+    )
     names = fastexcel.read_excel(raw).sheet_names
     assert names[0] == "a b"
     assert len({name.lower() for name in names}) == 5
@@ -174,7 +176,7 @@ def test_fit_and_predict_on_the_command_line(cli: Any) -> None:  # noqa: F811
     many = FRAME.select(pl.all().gather([i % 6 for i in range(30)])).with_columns(
         pl.Series("text", texts())
     )
-    Path("a.xlsx").write_bytes(_excel.workbook({"Tickets": many}))
+    Path("a.xlsx").write_bytes(_workbook.workbook({"Tickets": many}))
     said = cli("fit", "a.xlsx", "--text", "text", *FAST)
     assert said.code == 0, said.err
     for path in ("a.coterie/table.xlsx", "p.xlsx"):

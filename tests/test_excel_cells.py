@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 from test_cli import FAST, cli, texts  # noqa: F401
 
 import coterie
-from coterie.text import _excel, readers, writing
+from coterie.text import _excel, _workbook, readers, writing
 
 TEXTS = texts(30)
 NULL_LIKE = [
@@ -376,7 +376,7 @@ def same(values: list[Any], found: list[Any]) -> bool:
 def test_names_of_sheets_count_as_excel_counts() -> None:
     frame = pl.DataFrame({"x": [1]})
     emoji = "\N{SMILING FACE WITH SUNGLASSES}"
-    raw = _excel.workbook({emoji * 16: frame, emoji * 17: frame, f"a{emoji * 20}": frame})
+    raw = _workbook.workbook({emoji * 16: frame, emoji * 17: frame, f"a{emoji * 20}": frame})
     found = fastexcel.read_excel(raw).sheet_names
     assert len(set(found)) == 3
     assert all(len(name.encode("utf-16-le")) <= 62 for name in found)

@@ -15,7 +15,7 @@ import numpy as np
 
 from coterie._disk import write_atomically
 from coterie.errors import InvalidInput
-from coterie.text import _excel, writing
+from coterie.text import _workbook, writing
 
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
@@ -54,7 +54,7 @@ def table_bytes(
 ) -> bytes:
     """The table as the bytes of a file; `more` are further sheets of a workbook, by name."""
     if kind == "xlsx":
-        return _excel.workbook({**_sheets(groups, per_group), **(more or {})})
+        return _workbook.workbook({**_sheets(groups, per_group), **(more or {})})
     return writing.table_bytes(groups.rows, groups.added, kind)
 
 

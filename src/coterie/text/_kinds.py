@@ -6,6 +6,7 @@ In: a type of polars or narwhals, or the type of a Python or NumPy value. Out: w
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 _WHOLE = re.compile(r"u?int\d*", re.IGNORECASE)
@@ -41,3 +42,10 @@ def kind_in_words(kind: Any) -> str:
     if _NUMBER.fullmatch(name):
         return "numbers"
     return _WORDS.get(name, f"values of type {name}")
+
+
+def listed(columns: Mapping[str, str]) -> str:
+    """Columns and what they hold, as the end of a sentence."""
+    shown = [f"{name!r} ({what})" for name, what in list(columns.items())[:10]]
+    more = [f"and {len(columns) - 10:,} more"] if len(columns) > 10 else []
+    return ", ".join(shown + more) + "."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from coterie._sentence import beginning
 from coterie.errors import InvalidInput
-from coterie.text import _excel, _parquet
+from coterie.text import _parquet, _workbook
 from coterie.text._again import Changed
 from coterie.text._as_polars import as_texts, polars_table
 from coterie.text._dialect import Dialect
@@ -68,7 +68,7 @@ def write_table(
 
     if kind == "xlsx":
         frame = sheet(rows, added)
-        out.write(_excel.workbook({"table": frame if pick is None else frame[pick]}))
+        out.write(_workbook.workbook({"table": frame if pick is None else frame[pick]}))
         return
     if kind == "jsonl":
         _write_jsonl(out, rows, rows.named(added), pick)
@@ -142,7 +142,7 @@ def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
     import polars as pl
 
     ours = pl.DataFrame(rows.named(added))
-    frame, notes = _excel.for_excel(pl.concat([_theirs(rows), ours], how="horizontal"))
+    frame, notes = _workbook.for_excel(pl.concat([_theirs(rows), ours], how="horizontal"))
     rows.notes.extend(note for note in notes if note not in rows.notes)
     return frame
 
@@ -150,7 +150,7 @@ def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
 def frame_bytes(frame: Any, kind: str, dialect: Dialect | None = None) -> bytes:
     """A polars DataFrame of ours as the bytes of a file; lists become texts where need be."""
     if kind == "xlsx":
-        return _excel.workbook({"table": frame})
+        return _workbook.workbook({"table": frame})
     if kind == "parquet":
         out = io.BytesIO()
         _write_parquet(out, frame)
