@@ -51,7 +51,7 @@ def test_the_command_line(dask_client: Any, files: str, monkeypatch: pytest.Monk
     assert inside == {"table.parquet", "clusters.csv", "report.html", "model", "run.json"}
     assert len(list(Path("out/table.parquet").iterdir())) == 3
     table = pl.read_parquet("out/table.parquet/*.parquet")
-    assert table.columns == ["text", "n", *ADDED]
+    assert table.columns == ["text", "n", "file", *ADDED]  # as in memory
     assert table["text"].to_list() == TEXTS[:600]
     assert table["n"].dtype == pl.Int64
     facts = json.loads(Path("out/run.json").read_text())

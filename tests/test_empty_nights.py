@@ -67,7 +67,9 @@ def check_said(said: Said) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_predict_writes_a_table_without_rows(cli: Any, model: Path, name: str) -> None:  # noqa: F811
     Path(name).write_bytes(FILES[name])
-    Path("new.csv").write_text("what the night before wrote\n")
+    Path("new.csv").write_text(
+        "body,cluster,name,probability\nlate,0,parcel,1.0\n"
+    )  # of the night before
     said = cli("predict", model, name, "-o", "new.csv", "--force", "--quiet", "--fail-if-drift")
     check_said(said)
     theirs = ["when", "body"] if name in WITH_HEADER else ["body", "stars"]
