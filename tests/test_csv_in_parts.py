@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import coterie
@@ -92,6 +93,35 @@ def test_a_cell_is_read_by_itself(tmp_path: Path, kind: str, separator: str) -> 
             assert [
                 t for some in Batches(path, text="text").read() for t in some.texts
             ] == found.texts
+
+
+@pytest.mark.usefixtures("piece")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("odd", ['"', '"a', 'a"', '""', '"a" b', 'a "b"'])
+def test_no_cell_goes_on_in_a_file_of_plain_lines(tmp_path: Path, odd: str, end: str) -> None:
+    """Programs that write tabs alone do not enclose cells: a quote in a row has no end in another one."""
+    path, kinds = tmp_path / "x.tsv", [odd, "x", '"', '5" disk']
+    rows = [[str(i), kinds[i % 4], f"oven bread {i}", kinds[i % 3]] for i in range(40)]
+    path.write_bytes(end.join(map("\t".join, [["id", "n", "text", "more"], *rows, [""]])).encode())
+    found = readers.read(path, text="text")
+    expected = [["" if cell == '""' else cell for cell in row] for row in rows]
+    assert [
+        list(row) for row in found.frame.select(pl.all().cast(str).fill_null("")).rows()
+    ] == expected
+    parts = [r for some in Batches(path, text="text").read() for r in some.frame.rows()]
+    assert [["" if cell is None else str(cell) for cell in row] for row in parts] == expected
+
+
+@pytest.mark.usefixtures("piece")
+@pytest.mark.parametrize("cell", ["a\nb", "\ta", "a\t", "\n", "a\tb\nc", '"', 'a "b"\n'])
+def test_a_cell_in_quotes_may_hold_tabs_and_lines(tmp_path: Path, cell: str) -> None:
+    path, quoted = tmp_path / "x.tsv", '"' + cell.replace('"', '""') + '"'
+    path.write_text(
+        "".join(["id\ttext\tn\n", *(f"{i}\toven bread\t{quoted}\n" for i in range(40))])
+    )
+    assert readers.read(path, text="text").frame["n"].to_list() == [cell] * 40
+    parts = [n for some in Batches(path, text="text").read() for n in some.frame["n"]]
+    assert parts == [cell] * 40
 
 
 def test_the_quotes_of_a_cell_are_kept(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ _LINE_ENDS = bytes.maketrans(b"\r\n", b"\n\r")
 # a number that a float holds exactly; an exponent without a sign is part of a code (12e5)
 _FLOAT = r"^-?(0|[1-9]\d{0,14})?(\.\d{1,15})?([eE][-+]\d{1,3})?$"
 _INSIDE = rb'[^"]*+(?:""[^"]*+)*+'  # of a cell in quotes
+_INSIDE_LINE = rb'[^"\t\n]*+(?:""[^"\t\n]*+)*+'
 
 
 @dataclass
@@ -82,17 +83,22 @@ def read(
     separator: str | None = None,
     header: bool | None = None,
     asked: Sequence[str] = (),
+    width: int | None = None,
 ) -> tuple[Any, Cells]:
-    """Return (a DataFrame with parsed numbers, the original cells); `asked` are expected columns."""
+    """Return (a DataFrame with parsed numbers, the original cells); `asked` are expected columns.
+
+    `width`: how many columns there are, if this is a part of a file.
+    """
     is_mac = _ends_lines_with_cr(data)
     data = data.translate(_LINE_ENDS) if is_mac else data
     if separator is None:
         separator = separator_of(data)
         if separator != ",":
             notes.append(f"The columns of {name} are separated by {SEPARATORS[separator]}.")
-    has_odd = has_odd_quotes(data, separator)
+    inside = _inside(data, separator, width)
+    has_odd = has_odd_quotes(data, separator, inside)
     if has_odd:
-        data = _with_quotes_kept(data, separator)
+        data = _with_quotes_kept(data, separator, inside)
         has_odd = has_odd_quotes(data, separator)
     rows = _sample(data, separator)
     n_blank = next((i for i, row in enumerate(rows) if row), 0)
@@ -219,9 +225,9 @@ def _parse(data: bytes, separator: str) -> Any:
         return None
 
 
-def in_quotes(separator: str) -> bytes:
+def in_quotes(separator: str, is_open: bool = True, inside: bytes = _INSIDE) -> bytes:
     """A pattern for a cell in quotes, which may hold line ends, or for one that is never closed."""
-    return _closed(separator) + rb"|" + _opening(separator) + _INSIDE + rb"\Z"
+    return _quoted(separator, rb'(?:"(?= *', rb")|\Z)" if is_open else b"))", inside)
 
 
 def only_begins(separator: str) -> bytes:
@@ -229,9 +235,9 @@ def only_begins(separator: str) -> bytes:
     return _opening(separator) + rb"(?=(" + _INSIDE + rb'"))'
 
 
-def _closed(separator: str, blanks: bytes = b" *") -> bytes:
+def _quoted(separator: str, before: bytes, after: bytes, inside: bytes = _INSIDE) -> bytes:
     end = rb"(?:" + re.escape(separator.encode()) + rb"|[\r\n]|\Z)"
-    return _opening(separator) + _INSIDE + rb'"(?=' + blanks + end + rb")"
+    return _opening(separator) + inside + before + end + after
 
 
 def _opening(separator: str) -> bytes:
@@ -239,21 +245,45 @@ def _opening(separator: str) -> bytes:
     return rb'"(?<![^\r\n' + re.escape(separator.encode()) + rb']")'
 
 
-def has_odd_quotes(data: bytes, separator: str) -> bool:
+def has_odd_quotes(data: bytes, separator: str, inside: bytes = _INSIDE) -> bool:
     """Whether there are quotes that are part of the texts: 5" disk, or "Great" she said."""
-    plain = rb'[^"]*+(?:' + _closed(separator, blanks=b"") + rb'[^"]*+)*+'
-    return re.match(plain + b'"', data) is not None
+    quoted = _quoted(separator, b'"(?=', b")", inside)
+    return re.match(rb'[^"]*+(?:' + quoted + rb'[^"]*+)*+"', data) is not None
 
 
-def _with_quotes_kept(data: bytes, separator: str) -> bytes:
+def _inside(data: bytes, separator: str, width: int | None) -> bytes:
+    """A pattern for what is within quotes: no tab and no line end, if a tsv file is one of plain lines.
+
+    Such files have as many tabs in all lines, and a quote in one row is not closed by one in another row.
+    """
+    if separator != "\t" or b'"' not in data:
+        return _INSIDE
+    n = _tabs_per_line(data)
+    if width is not None:
+        is_plain = n == width - 1
+    else:
+        rest = re.sub(_quoted(separator, b'"(?=', b")"), b"", data) if n else b""
+        is_plain = _tabs_per_line(rest) in (n, 0)
+    return _INSIDE_LINE if n and is_plain else _INSIDE
+
+
+def _tabs_per_line(data: bytes) -> int:
+    """How many tabs each line has that is not blank; 0 if some have more than others."""
+    first = re.search(rb"^[^\r\n].*", data, re.MULTILINE)
+    n = first[0].count(b"\t") if first else 0
+    line = rb"(?:\r?|[^\t\n]*+(?:\t[^\t\n]*+){%d})" % n
+    return n if re.fullmatch(rb"(?:%s\n)*+%s" % (line, line), data) else 0
+
+
+def _with_quotes_kept(data: bytes, separator: str, inside: bytes = _INSIDE) -> bytes:
     """Put cells in quotes that only begin with one: "Great" she said becomes \"""Great"" she said"."""
-    known = _closed(separator) if separator == "\t" else in_quotes(separator)
     rest = rb"[^\r\n" + re.escape(separator.encode()) + rb"]*"
+    odd = rb"|(" + _opening(separator) + rest + rb")"
 
     def kept(cell: re.Match[bytes]) -> bytes:
         return cell[0] if cell[1] is None else b'"' + cell[1].replace(b'"', b'""') + b'"'
 
-    return re.sub(known + rb"|(" + _opening(separator) + rest + rb")", kept, data)
+    return re.sub(in_quotes(separator, separator != "\t", inside) + odd, kept, data)
 
 
 def _has_short_lines(frame: Any, data: bytes, separator: str) -> bool:

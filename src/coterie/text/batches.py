@@ -238,6 +238,7 @@ class Batches:
             separator="\t" if self.kind == "tsv" else self.separator,
             header=self.header if is_first else False,
             asked=_asked(self.text, self.id),
+            width=len(self.names) or None,
         )
         if not self.names:
             self.names, self.separator = cells.header, cells.separator
