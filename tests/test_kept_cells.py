@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 from test_cli import FAST, cli, refused, texts  # noqa: F401
@@ -222,6 +223,63 @@ def test_a_loaded_model_writes_the_same_cells(
         assert [types[n] for n in types if n != "empty"] == [
             dtype for n, dtype in groups.rows.frame.schema.items() if n != "empty"
         ]
+
+
+def as_number(spelled: str) -> Any:
+    """A number that equals others of the same value, however they are written."""
+    return spelled if len(spelled) > 20 else Decimal(spelled)
+
+
+SPELLED: Any = dict.fromkeys(("parse_int", "parse_float", "parse_constant"), as_number)
+MIXED = {  # values of one column in JSON
+    "lists": ['[1, "a"]', "[1.10]", "[null]"],
+    "objects": ['{"a": 1}', '{"a": "x"}', '{"c": {"d": [1, 1.10]}}'],
+    "numbers and texts": ["1.10", '"x"', "2.50"],
+    "many digits": ["0.1000000000000000055511151231257827", "1.5"],
+    "many digits in lists": ["[0.1000000000000000055511151231257827]", "[1.5]"],
+    "long ids": ["98765432109876543210987", "1"],
+    "long ids in objects": ['{"a": 98765432109876543210987}', '{"a": 1}'],
+    "too large": ["1e400", "1"],
+    "too small": ["1e-400", "1.5"],
+    "far too small": ["1e-99999999999999999999", "1.5"],
+    "signs and true": ["-0", "true", "-0.0"],
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_values_of_json_that_have_no_type_are_written_as_json(
+    here: Path, monkeypatch: pytest.MonkeyPatch, name: str, size: str
+) -> None:
+    """In files that have types, nothing of them is lost; other programs can read these files."""
+    if size == "large":
+        monkeypatch.setattr(folders, "LARGE", 1)
+    values = [MIXED[name][i % len(MIXED[name])] for i in range(len(TEXTS))]
+    lines = [
+        f'{{"text": {json.dumps(t)}, "n": {v}, "^a.*$": 1.5}}'  # polars takes it for a pattern
+        for t, v in zip(TEXTS, values, strict=True)
+    ]
+    Path("in.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    groups = fitted("in.jsonl", text="text")
+    groups.save("model")
+    for one in (groups, coterie.load("model")):
+        one.write("out.parquet")
+        one.write("out.xlsx")
+        sheet = pl.read_excel("out.xlsx", infer_schema_length=0)["n"].to_list()
+        for found in (pq.read_table("out.parquet")["n"].to_pylist(), sheet):
+            assert [v if v.startswith("x") else json.loads(v, **SPELLED) for v in found] == [
+                json.loads(v, **SPELLED) for v in values
+            ]
+
+
+@pytest.mark.parametrize(
+    "value", ["1.5", "0.10", "12", "[1, 2]", "[0.5, 1.50]", '{"a": 1.25, "b": 12345678901234567}']
+)
+def test_values_of_json_that_have_a_type_keep_it(here: Path, value: str) -> None:
+    lines = [f'{{"text": {json.dumps(text)}, "n": {value}}}' for text in TEXTS]
+    Path("in.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    fitted("in.jsonl", text="text").write("out.parquet")
+    assert pq.read_table("out.parquet")["n"].to_pylist() == [json.loads(value)] * len(TEXTS)
 
 
 def test_a_model_in_memory_does_not_need_its_folder(here: Path) -> None:

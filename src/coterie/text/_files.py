@@ -94,14 +94,16 @@ def _let_go(
     if objects.data is None or len(objects.data) < LARGE:
         return objects
     before = _again.Before.of(path, raw)
+    has_long = _json.has_long_numbers(objects.pieces())
     if raw.endswith(objects.data):  # UTF-8, perhaps after a byte order mark
-        return _json.OnDisk(objects.columns, partial(before.lines, len(raw) - len(objects.data)))
+        pieces = partial(before.lines, len(raw) - len(objects.data))
+        return _json.OnDisk(objects.columns, pieces, has_long)
 
     def lines() -> Iterator[bytes]:
         again = b"".join(before.lines())
         yield from _json_lines.pieces(_lines_of(_decoded(again, encoding, path.name)[0]))
 
-    return _json.OnDisk(objects.columns, lines)
+    return _json.OnDisk(objects.columns, lines, has_long)
 
 
 @contextmanager

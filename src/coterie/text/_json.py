@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -25,6 +26,11 @@ _lone_surrogate = re.compile(
 )
 _blanks = re.compile(r"[ \t\r\n]*")
 _integral = re.compile(r"-?\d+")
+_SHAPE = bytes(
+    48 if byte in b"0123456789.+-" else 101 if byte in b"eE" else 32 for byte in range(256)
+)
+# a text that may have been another value: a number, a list, an object
+_JSON = r"^(-?\d[\d.eE+-]*|-?(?i:inf|infinity|nan)|\[[\s\S]*\]|\{[\s\S]*\})$"
 _DIGITS = 4_000  # close to Python's limit for integers
 _LARGEST = 2**53  # a float holds every integer up to this
 _DEPTH = 64  # nested lists and objects; the time polars needs grows with the cube of this
@@ -73,14 +79,35 @@ class Objects:
             parts.append(pl.DataFrame(cells, types))
         return self.columns, pl.concat(parts)
 
+    def exact(self, typed: Any) -> Any:
+        """The DataFrame, with the JSON of values in columns whose type does not hold all of them."""
+        names, numbers = _maybe_mixed(typed), _numbers(typed)
+        nested = [name for name in names if typed.schema[name].is_nested()]
+        mixed = set(names) - set(nested)
+        mixed.update(self._with_other_values(typed[nested]) if nested else [])
+        if not mixed and not (numbers and has_long_numbers(self.pieces())):
+            return typed
+        cells = self.cells()[1]
+        for name in set(numbers) - mixed:
+            dtype = str(typed.schema[name])
+            if not all(_keeps_digits(cell, dtype) for cell in set(cells[name])):
+                mixed.add(name)
+        return typed.with_columns(cells[name] for name in mixed)
+
+    def _with_other_values(self, typed: Any) -> list[str]:
+        """The columns of lists and objects in which a text was another value in the JSON."""
+        unlike: dict[str, None] = {}
+        for piece, row in zip(self.load(), typed.iter_rows(), strict=True):
+            values = _decoder.decode(piece)
+            for name, found in zip(typed.columns, row, strict=True):
+                if not _are_texts_alike(values.get(name), found):
+                    unlike[name] = None
+        return list(unlike)
+
     def values(self, name: str) -> list[Any]:
         """The values of a column, of any type."""
         values = (_decoder.decode(piece).get(name) for piece in self.load())
         return [whole(value) if isinstance(value, str) else value for value in values]
-
-    def exact(self, typed: Any) -> Any:
-        """Return the DataFrame, which is as exact as typed columns can be."""
-        return typed
 
 
 class OnDisk(NamedTuple):
@@ -88,6 +115,7 @@ class OnDisk(NamedTuple):
 
     columns: list[str]
     pieces: Callable[[], Iterator[bytes]]  # its lines; raises Changed, perhaps only at the end
+    has_long: bool | None = None  # whether floats may not hold its numbers; None: not known
 
     def opened(self) -> Objects:
         """The objects, in memory; raises `Changed` if the file is not the same any more."""
@@ -106,8 +134,11 @@ class OnDisk(NamedTuple):
             raise
 
     def exact(self, typed: Any) -> Any:
-        """Return the DataFrame, which is as exact as typed columns can be."""
-        return typed
+        """As `Objects.exact`; reads the file only if values may be lost, and raises `Changed`."""
+        may_lose = bool(_maybe_mixed(typed))
+        if not may_lose and self.has_long is not False and _numbers(typed):
+            may_lose = self.has_long or has_long_numbers(self.pieces())
+        return self.opened().exact(typed) if may_lose else typed
 
 
 def reopened(lines: Callable[[], Iterator[bytes]], columns: list[str], n_rows: int) -> OnDisk:
@@ -294,7 +325,7 @@ def as_texts(values: list[Any]) -> Any:
 
 
 def _without_rounding(frame: Any, objects: Objects) -> tuple[Any, Objects]:
-    """Turn columns into texts if a float cannot hold every digit of their integers."""
+    """Turn columns into texts if no usual number can hold every digit of their integers."""
     import polars as pl
 
     large = [
@@ -302,12 +333,66 @@ def _without_rounding(frame: Any, objects: Objects) -> tuple[Any, Objects]:
         for name in frame.columns
         if frame[name].dtype == pl.Float64 and (frame[name].alias("").abs() >= _LARGEST).any()
     ]
-    if large:
+    longer = [name for name, dtype in frame.schema.items() if "Int128" in str(dtype)]
+    if large or longer:
         cells = objects.cells()[1]
-        frame = frame.with_columns(
-            cells[name] for name in large if any(map(_is_rounded, cells[name]))
-        )
+        lossy = [name for name in large if any(map(_is_rounded, cells[name]))]
+        frame = frame.with_columns(cells[name] for name in (*lossy, *longer))
     return frame, objects
+
+
+def _maybe_mixed(typed: Any) -> list[str]:
+    """Columns of texts that may have been other values, also within lists and objects."""
+    import polars as pl
+
+    return [
+        name
+        for name, dtype in typed.schema.items()
+        if (dtype == pl.String and typed[name].alias("").str.contains(_JSON).any())
+        or (dtype.is_nested() and "String" in str(dtype))
+    ]
+
+
+def _numbers(typed: Any) -> list[str]:
+    """Columns whose type may not hold all digits of a number."""
+    import polars as pl
+
+    exact = (pl.String, pl.Int64, pl.Boolean, pl.Null)
+    return [name for name, dtype in typed.schema.items() if dtype not in exact]
+
+
+def has_long_numbers(pieces: Iterable[bytes]) -> bool:
+    """Whether some JSON may have numbers of more than 15 digits, or with an exponent."""
+    shapes = (piece.translate(_SHAPE) for piece in pieces)
+    return any(b"0" * 16 in shape or b"0e0" in shape for shape in shapes)
+
+
+def _keeps_digits(piece: str | None, dtype: str) -> bool:
+    """Whether floats hold every digit of the numbers in some JSON; whole numbers of a type need none."""
+    numbers: list[str] = []
+    json.loads(piece or "null", parse_float=numbers.append, parse_int=numbers.append)
+    if "Int" in dtype:
+        numbers = [number for number in numbers if not _integral.fullmatch(number)]
+    return all(map(_is_float, numbers))
+
+
+def _is_float(number: str) -> bool:
+    """Whether a float holds a number exactly as it is written."""
+    if len(number) <= 15 and "e" not in number and "E" not in number:
+        return True
+    try:
+        return Decimal(number) == Decimal(repr(float(number)))
+    except ArithmeticError:  # an exponent of twenty digits
+        return False
+
+
+def _are_texts_alike(value: Any, found: Any) -> bool:
+    """Whether what is a text in a column of one type was a text before."""
+    if isinstance(found, dict) and isinstance(value, dict):
+        return all(_are_texts_alike(value.get(key), of) for key, of in found.items())
+    if isinstance(found, list) and isinstance(value, list):
+        return all(map(_are_texts_alike, value, found))
+    return isinstance(value, str) or not isinstance(found, str)
 
 
 def _is_rounded(number: str | None) -> bool:

@@ -110,7 +110,7 @@ def lines_of(load: Callable[[], Iterable[str]], label: str | None) -> Iterator[b
 
 def _exact(one: Loaded) -> Any:
     """The table of a file, with no number in another notation."""
-    return one.frame if one.source is None else one.source.exact(one.frame)
+    return one.source.exact(one.frame) if isinstance(one.source, Cells) else one.frame
 
 
 def _stacked(frames: list[Any], labels: list[str | None]) -> Any:

@@ -129,7 +129,9 @@ class Rows:
         if isinstance(self.frame, pl.DataFrame):
             start = out.tell()
             try:
-                frame = self.source.exact(self.frame) if self.source else self.frame
+                frame = (
+                    self.source.exact(self.frame) if isinstance(self.source, Cells) else self.frame
+                )
                 _parquet.write(out, frame, ROW_GROUP)
                 return
             except OSError:

@@ -134,7 +134,12 @@ def _note_change(rows: Rows) -> None:
 
 def _theirs(rows: Rows) -> Any:
     """The user's table, with columns as exact as they can be."""
-    return rows.source.exact(rows.frame) if rows.source else polars_table(rows.frame)
+    if rows.source:
+        try:
+            return rows.source.exact(rows.frame)
+        except Changed:
+            _note_change(rows)
+    return polars_table(rows.frame)
 
 
 def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
