@@ -56,13 +56,13 @@ def read(raw: bytes, name: str, n_rows: int | None = None, notes: list[str] | No
     need = 2 * footer.n_bytes + _PER_VALUE * footer.n_values + _PER_ROW * footer.n_rows
     if need > allowed_memory():
         raise too_large(f"{name} holds {footer.n_rows:,} rows", need)
+    notes = [] if notes is None else notes
     if footer.zones:
         raw = _in_utc(raw, footer)
-        zones = b", ".join(footer.zones).decode()
-        notes = [] if notes is None else notes
-        notes.append(f"{name} has times in the time zone {zones}, which are read as times in UTC.")
     try:
-        frame = plain(pl.read_parquet(io.BytesIO(raw)), footer)
+        frame = pl.read_parquet(io.BytesIO(raw))
+        notes += about_types(frame, footer, name)
+        frame = plain(frame, footer)
     except (
         BaseException
     ) as error:  # polars panics on some broken files; a panic is not an Exception
@@ -117,6 +117,28 @@ def scan(path: Path) -> tuple[Any, _Footer]:
             " parts. Convert them to UTC first."
         )
     return pl.scan_parquet(path, glob=False), footer
+
+
+def about_types(frame: Any, footer: _Footer, name: str) -> list[str]:
+    """Notes on columns of types that `plain` does not keep."""
+    odd = {
+        column: dtype.ext_name()
+        for column, dtype in frame.schema.items()
+        if hasattr(dtype, "ext_name")
+    }
+    odd |= {column: "arrow.uuid" for column in footer.uuids if column in frame.columns}
+    notes = []
+    if odd:
+        shown = ", ".join(f"{column!r} ({of_type!r})" for column, of_type in odd.items())
+        notes.append(f"Columns of {name} lose their type, but no value: {shown}.")
+    zones = b", ".join(footer.zones).decode()
+    utc = [column for column, dtype in frame.schema.items() if "time_zone='UTC'" in repr(dtype)]
+    if zones and utc:
+        notes.append(
+            f"{name} has times in the time zone {zones}, which are read as times in UTC; there are such in"
+            f" {', '.join(map(repr, utc))}."
+        )
+    return notes
 
 
 def plain(frame: Any, footer: _Footer) -> Any:

@@ -23,7 +23,6 @@ from coterie.text._encodings import HEAD, Wide, not_valid, wide
 
 PIECE = 16 * 2**20  # bytes that are read at once
 LONGEST = 16  # pieces that a single row may take
-_two_rows = re.compile(rb"\s*+[^\n]++\n\s*+\S")  # which are not blank
 Separator = Callable[[bytes], str]  # of a csv file that begins like this
 
 
@@ -53,7 +52,7 @@ def lines(
             if not read:
                 break
             end = _last_end(data, separator)
-            has_begun = has_begun or _two_rows.match(data, 0, end) is not None
+            has_begun = has_begun or _has_two_rows(data[:end], separator)
             end = end if has_begun else 0
             if end == 0 and len(data) > LONGEST * PIECE:
                 raise InvalidInput(
@@ -100,6 +99,12 @@ def _last_end(data: bytes, separator: Separator | None) -> int:
         elif found.start() >= known:
             end = found.end()
     return end
+
+
+def _has_two_rows(data: bytes, separator: Separator | None) -> bool:
+    """Whether there are two that are not blank; the first one may go on behind a line end."""
+    data = data.strip()
+    return _last_end(data, separator) > 0
 
 
 def _opened(path: Path) -> Any:

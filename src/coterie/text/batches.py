@@ -273,6 +273,7 @@ class Batches:
         lazy, footer = _parquet.scan(path)
         if path == self.files[0] and self.columns is None:
             check_alike(self.files)
+            self.notes += _parquet.about_types(lazy.clear().collect(), footer, path.name)
         if slim and self.columns is not None:
             lazy = lazy.select(pl.selectors.by_name(self.needed, require_all=False))
         size, all_rows = path.stat().st_size, sum(n_rows for n_rows, _ in footer.groups)
