@@ -16,6 +16,7 @@ import struct
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
+from uuid import UUID
 
 from benchmarks.trust._workbook import Shown
 from benchmarks.trust.odd_cells import MISSING, Error, Number, Padded, parsed
@@ -140,6 +141,8 @@ def _spells(cell: Any, text: str) -> bool:
         return _decimal(text) == cell
     if isinstance(cell, bytes):
         spelled = {cell.decode("utf-8", "backslashreplace"), cell.hex()}
+        if len(cell) == 16:  # a UUID, whose text has all of its digits
+            spelled.add(str(UUID(bytes=cell)))
         return text in spelled | {base64.b64encode(cell).decode()}
     if isinstance(cell, list | tuple | dict):
         try:

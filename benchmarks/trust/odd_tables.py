@@ -405,6 +405,10 @@ def _excel(draw: random.Random, folder: Path, n: int) -> Given:
         columns.append(Column(name, label, cells))
     columns.insert(draw.randint(0, len(columns)), Column(text, "text", _sentences(draw, n)))
     columns = [c._replace(cells=[None if v == "" else v for v in c.cells]) for c in columns]
+    texts = next(c.cells for c in columns if c.label == "text")
+    for i, row in enumerate(zip(*(c.cells for c in columns), strict=True)):
+        if texts[i] is None and row.count(None) > 1:  # a sheet ends before rows without a cell
+            texts[i] = "bread and more"
     has_header = draw.random() < 0.92
     files = _files(draw, columns, same=not has_header)
     paths, sheet = _paths(folder, "xlsx", len(files)), draw.choice(["", "", "", "Data", "of 2024 "])

@@ -30,6 +30,7 @@ class Wrong(NamedTuple):
     column: str
     detail: str
     said: bool = False
+    written: str = ""  # the name in the file, as notes say it: a second "a" is a_1 there
 
 
 def compared(given: Given, kind: str, path: Path) -> Iterator[Wrong]:
@@ -83,7 +84,8 @@ def _differences(given: Given, kind: str, out: Table) -> Iterator[Wrong]:
         if not _same_name(given, kind, column.name, name):
             detail = f"{kept.spelled(column.name)} -> {kept.spelled(name)}"
             yield Wrong("a name of a column", column.name, detail)
-        yield from _wrong_cells(given, kind, column, cells, dtype)
+        for wrong in _wrong_cells(given, kind, column, cells, dtype):
+            yield wrong._replace(written=name)
 
 
 def _in_order(out: Table, names: list[str]) -> Table:
@@ -101,7 +103,8 @@ def _same_name(given: Given, kind: str, name: str, out: str) -> bool:
         return False
     bare = as_named(name)
     twice = sum(as_named(c.name) == bare for c in given.columns) > 1
-    numbered = twice and re.fullmatch(re.escape(bare) + r"_\d+", out)
+    # fastexcel numbers names that still have their blanks
+    numbered = twice and re.fullmatch(re.escape(bare) + r"\s*_\d+", out)
     unnamed = not bare and re.fullmatch(r"(column_|Column)\d+(_\d+)?", out)
     return bool(out == bare or numbered or unnamed)
 
