@@ -151,8 +151,8 @@ def cluster_large(
     ----------
     data : path, pattern, list of paths, or Dask DataFrame
         csv, tsv, jsonl or txt files (may be gzipped), or parquet files. Several files must have the same
-        columns; a column `file` is added to them. The partitions of a Dask DataFrame stay on the workers of
-        the current client.
+        columns; a column `file` is added to them. The partitions of a Dask DataFrame stay on the
+        workers of the current client.
     out : path
         The table to write: the rows of `data`, with the columns that `cluster` adds. It has the file type
         of `data`; texts from .txt files are written as csv. For a Dask DataFrame, it is a new folder in
