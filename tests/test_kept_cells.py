@@ -272,6 +272,34 @@ def test_values_of_json_that_have_no_type_are_written_as_json(
             ]
 
 
+@pytest.mark.parametrize("kind", ["list", "columns", "lines", "odd lines"])
+def test_fields_of_later_objects_are_kept(here: Path, kind: str) -> None:
+    values = [{"a": 1}, {"b": "y", "a": 2}, {"c": {"d": 1}}, {"c": {"e": [{"f": 1}, {"g": 2}]}}]
+    rows = [{"text": text, "n": values[i % 4]} for i, text in enumerate(TEXTS)]
+    path = Path("in.jsonl" if "lines" in kind else "in.json")
+    if kind == "columns":
+        columns = {key: [row[key] for row in rows] for key in ("text", "n")}
+        path.write_text(json.dumps(columns))
+    elif kind == "list":
+        path.write_text(json.dumps(rows))
+    else:
+        odd = {"text": "half a character: \ud800", "n": values[0]}  # which polars does not read
+        path.write_text("\n".join(map(json.dumps, [*rows, *([odd] if "odd" in kind else [])])))
+    groups = fitted(path, text="text")
+    groups.write("out.parquet")
+    for found in (groups.table["n"].to_list(), pq.read_table("out.parquet")["n"].to_pylist()):
+        assert [without_nulls(value) for value in found[:4]] == values
+
+
+def without_nulls(value: Any) -> Any:
+    """Objects without the fields of others."""
+    if isinstance(value, list):
+        return [without_nulls(one) for one in value]
+    if isinstance(value, dict):
+        return {key: without_nulls(of) for key, of in value.items() if of is not None}
+    return value
+
+
 @pytest.mark.parametrize(
     "value", ["1.5", "0.10", "12", "[1, 2]", "[0.5, 1.50]", '{"a": 1.25, "b": 12345678901234567}']
 )

@@ -308,6 +308,9 @@ def _series(values: list[Any]) -> Any:
         return as_texts(values)
     try:
         series = pl.Series(values)
+        if "Struct" in str(series.dtype):  # without fields that the first object does not have
+            frame = by_polars("\n".join(json.dumps({"value": v}) for v in values).encode())
+            return as_texts(values) if frame is None else frame["value"].alias("")
         if series.dtype != pl.Object:
             return series
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):  # of several types
