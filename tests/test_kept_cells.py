@@ -9,6 +9,7 @@ import datetime
 import gzip
 import io
 import json
+import math
 import platform
 import shutil
 from collections.abc import Callable
@@ -270,6 +271,19 @@ def test_values_of_json_that_have_no_type_are_written_as_json(
             assert [v if v.startswith("x") else json.loads(v, **SPELLED) for v in found] == [
                 json.loads(v, **SPELLED) for v in values
             ]
+
+
+def test_what_json_does_not_have_is_said(here: Path) -> None:
+    odd = [math.nan, math.inf, None, 1.5]
+    frame = pl.DataFrame({"text": TEXTS, "odd": [odd[i % 4] for i in range(len(TEXTS))], "n": 0.5})
+    groups = fitted(frame.with_columns(missing=pl.lit(None, pl.Float64)), text="text")
+    groups.write("out.csv")
+    assert not any("JSON" in note for note in groups.notes)
+    groups.write("out.jsonl")
+    (said,) = [note for note in groups.notes if "JSON" in note]
+    assert said.endswith(": 'odd'.")
+    found = [json.loads(line)["odd"] for line in Path("out.jsonl").read_text().splitlines()]
+    assert found[:4] == [None, None, None, 1.5]
 
 
 @pytest.mark.parametrize("kind", ["list", "columns", "lines", "odd lines"])

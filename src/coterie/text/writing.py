@@ -107,7 +107,9 @@ def _write_jsonl(
         lines = source.lines(ours.write_ndjson().split("\n")[:-1])
         out.write("".join(f"{lines[i]}\n" for i in pick).encode())
     else:
-        frame = pl.concat([_for_json(_theirs(rows)), ours], how="horizontal")
+        theirs = _theirs(rows)
+        _note_infinite(rows, theirs)
+        frame = pl.concat([_for_json(theirs), ours], how="horizontal")
         (frame if pick is None else frame[pick]).write_ndjson(out)
 
 
@@ -130,6 +132,20 @@ def _source(rows: Rows) -> Cells | Objects | None:
 def _note_change(rows: Rows) -> None:
     if CHANGED not in rows.notes:
         rows.notes.append(CHANGED)
+
+
+def _note_infinite(rows: Rows, frame: Any) -> None:
+    """Say which columns have values that JSON does not."""
+    odd = [
+        repr(column.name)
+        for column in frame
+        if column.dtype.is_float() and not column.alias("").is_finite().all()
+    ]
+    note = (
+        f"JSON has no NaN and no infinity, so they are null in the .jsonl file: {', '.join(odd)}."
+    )
+    if odd and note not in rows.notes:
+        rows.notes.append(note)
 
 
 def _theirs(rows: Rows) -> Any:
