@@ -382,6 +382,15 @@ def test_names_of_sheets_count_as_excel_counts() -> None:
     assert all(len(name.encode("utf-16-le")) <= 62 for name in found)
 
 
+def test_a_name_may_be_empty(tmp_path: Path) -> None:
+    """As a key of JSON: it is not replaced by a name that another column may have."""
+    frame = pl.DataFrame({"text": ["oven bread", "fast car"] * 6, "column_2": 1, "": 2})
+    coterie.cluster(frame, text="text", embedder=None, levels=False).write(tmp_path / "a.xlsx")
+    found = pl.read_excel(tmp_path / "a.xlsx", has_header=False).rows()
+    assert found[0][:3] == ("text", "column_2", None)
+    assert found[1][:3] == ("oven bread", "1", 2)
+
+
 def test_characters_that_excel_does_not_allow_are_said() -> None:
     rows = readers.read(pl.DataFrame({"text": ["a b", "c \uffff", "\ufffe d"]}))
     found = _excel.read(writing.table_bytes(rows, {}, "xlsx"), "x.xlsx", [], None)["text"]

@@ -57,7 +57,7 @@ def for_excel(frame: Any) -> tuple[Any, list[str]]:
             odd = column.str.contains(_NO_CHARACTERS)
             n_odd += int(odd.sum())
             column = column.str.replace_all(_NO_CHARACTERS, "\ufffd") if odd.any() else column
-        ready.append(column.alias(name))
+        ready.append(column)
     notes = []
     if changed:
         said = "Excel cannot hold these values as they are, so they are texts in the .xlsx file: "
@@ -72,7 +72,7 @@ def for_excel(frame: Any) -> tuple[Any, list[str]]:
             f"Excel does not allow the characters U+FFFE and U+FFFF: {counted(n_odd, 'text')} of the .xlsx"
             f" file {'has' if n_odd == 1 else 'have'} \ufffd instead."
         )
-    return pl.DataFrame(ready), notes
+    return pl.DataFrame(dict(zip(frame.columns, ready, strict=True))), notes
 
 
 class _Exact(float):
