@@ -16,6 +16,7 @@ from scipy import sparse
 from coterie._arrays import Steps, numbers, plain, plain_matrix
 from coterie._sentence import counted, parameter
 from coterie._sparse import as_csr
+from coterie._tables import as_matrix, is_table
 from coterie.errors import InvalidInput
 from coterie.kernels import tally
 
@@ -76,11 +77,11 @@ def from_matrix(
     tie: bool = False,
     vectors: Steps | None = None,
 ) -> Corpus:
-    """Make a corpus from a sparse matrix or 2-D array of word counts, and check it.
+    """Make a corpus from a sparse matrix, 2-D array or table of word counts, and check it.
 
     `vectors` are overwritten with those of the documents.
     """
-    X = plain_matrix(X, owner)
+    X = plain_matrix(as_matrix(X, f"X of {owner}") if is_table(X) else X, owner)
     matrix = as_csr(X, f"X of {owner}") if sparse.issparse(X) else _dense_to_csr(X, owner)
     if matrix.shape[1] > INT32_MAX:
         raise InvalidInput(f"X of {owner} has {matrix.shape[1]} columns. The maximum is 2^31 - 1.")

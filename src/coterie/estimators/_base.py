@@ -18,7 +18,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from coterie import _allowed, fitting, io, metrics, urns
 from coterie._allowed import Rule, number, one_of, whole
@@ -56,7 +56,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
 
         Parameters
         ----------
-        X : list of str, list of token lists, array or sparse matrix of word counts
+        X : list of str, list of token lists, array, table or sparse matrix of word counts
             One document per row. Documents without words get the label -1.
         y : ignored
         sample_weight : array of whole numbers, one per document
@@ -92,9 +92,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
                 )
         with concerning("X"):
             kind, X = _read.kind_of(X, owner)
-        if kind == "matrix":
-            X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False)
-        elif hasattr(self, "feature_names_in_"):
+            if kind == "matrix":
+                X = _read.checked(self, X, owner, reset=True)
+        if kind != "matrix" and hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         embedding, vectors = _read.embed(self, kind, X, embeddings)
         with concerning("X"):
@@ -346,9 +346,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         with concerning("X"):
             kind, X = _read.kind_of(X, owner)
             if kind == "matrix":
-                X = validate_data(
-                    self, X, accept_sparse="csr", ensure_all_finite=False, reset=False
-                )
+                X = _read.checked(self, X, owner, reset=False)
             corpus = _read.encode(kind, X, owner, self.model_.words, self._learnt_from)
         if not with_vectors:
             return corpus

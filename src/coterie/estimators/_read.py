@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
-from coterie import _arrays, counts, embedders, locating
+from coterie import _arrays, _tables, counts, embedders, locating
 from coterie._arrays import Steps, plain
 from coterie._sentence import parameter
 from coterie._sparse import as_csr
@@ -28,20 +30,23 @@ def kind_of(X: Any, owner: str) -> tuple[str, Any]:
     if sparse.issparse(X):
         # before scikit-learn or scipy use an index; some sparse formats are dicts
         return "matrix", as_csr(_arrays.plain_matrix(X, owner), f"X of {owner}")
-    if isinstance(X, dict | set | frozenset):
+    if isinstance(X, Mapping | Set):
         raise InvalidInput(
             f"X of {owner} is a {type(X).__name__}, which has no order of rows. Pass a list of texts,"
             " a list of token lists or a matrix of word counts."
         )
+    if _tables.is_table(X):
+        return "matrix", X  # `checked` needs the names of its columns
     if getattr(X, "ndim", 1) != 1:
         return "matrix", _arrays.plain_matrix(X, owner)
     if (
-        isinstance(X, np.ndarray) and X.dtype.kind in "biufc"
+        isinstance(X, np.ndarray) and X.dtype.kind not in "OSUT"
     ):  # scikit-learn reports the wrong dimension
         return "matrix", _arrays.plain_matrix(X, owner)
     if not isinstance(X, Sequence):
+        as_list = getattr(X, "to_list", None) or getattr(X, "to_pylist", None)  # of pyarrow
         try:
-            X = list(X)
+            X = list(X) if as_list is None else as_list()
         except TypeError:
             if hasattr(X, "__array__"):
                 return "matrix", X
@@ -77,6 +82,16 @@ def _is_row(x: Any) -> bool:
 
 def _has_words(row: Any) -> bool:
     return any(isinstance(x, str | bytes) for x in row)
+
+
+def checked(estimator: Any, X: Any, owner: str, reset: bool) -> Any:
+    """A matrix as scikit-learn wants it; the estimator remembers, or compares, the names of columns."""
+    how = {"accept_sparse": "csr", "ensure_all_finite": False}
+    if not _tables.is_table(X):
+        return validate_data(estimator, X, reset=reset, **how)
+    matrix = _tables.as_matrix(X, f"X of {owner}")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return check_array(matrix, estimator=estimator, **how)
 
 
 def learn(
