@@ -55,6 +55,10 @@ class Names(list[str]):
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
 
+    def __reduce__(self) -> Any:
+        """Copy and pickle all names at once: a list is filled with `extend` otherwise."""
+        return Names, (list(self),)
+
 
 def names_of(groups: Clustering, given: dict[int, str] | None = None) -> Names:
     """A name for each cluster: one given, that of its seed, or its most telling phrase; each only once."""

@@ -31,7 +31,7 @@ from coterie.distributed.calls import (
 )
 from coterie.distributed.clients import check_installed, current_client
 from coterie.distributed.remote import RemoteDocuments, Tasks, lazy_frame
-from coterie.errors import NoRows
+from coterie.errors import InvalidInput, NoRows
 from coterie.large import per_partition
 from coterie.large.per_partition import About, Form, Sampled
 from coterie.large.result import Fit, of_all
@@ -82,7 +82,30 @@ class OnWorkers:
         parts.parts = []  # the workers read the rows again when they are asked for
         for tasks in (parts.tasks, documents.tasks):
             free(parts.client, tasks.name)
-        return replace(self.groups, table_of_all=lambda groups: parts.table(documents, groups))
+        return replace(self.groups, table_of_all=TableOfAll(parts, documents))
+
+
+@dataclass(frozen=True)
+class TableOfAll:
+    """Makes the table of all rows, which stay on the workers: all copies in this process share it."""
+
+    parts: Partitions
+    documents: RemoteDocuments
+
+    def __call__(self, groups: Clustering) -> Any:
+        """The Dask DataFrame of all rows."""
+        return self.parts.table(self.documents, groups)
+
+    def __deepcopy__(self, memo: Any) -> TableOfAll:
+        """The same, since no copy can be made of what is on the workers."""
+        return self
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled."""
+        raise InvalidInput(
+            "A clustering of a Dask DataFrame cannot be pickled, since its rows stay on the workers."
+            " Save it with groups.save(path), and open it with coterie.load(path)."
+        )
 
 
 def cluster_dask(what: Asked) -> Clustering:

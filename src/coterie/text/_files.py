@@ -98,12 +98,12 @@ def _let_go(
     if raw.endswith(objects.data):  # UTF-8, perhaps after a byte order mark
         pieces = partial(before.lines, len(raw) - len(objects.data))
         return _json.OnDisk(objects.columns, pieces, has_long)
+    return _json.OnDisk(objects.columns, partial(_decoded_again, before, encoding), has_long)
 
-    def lines() -> Iterator[bytes]:
-        again = b"".join(before.lines())
-        yield from _json_lines.pieces(_lines_of(_decoded(again, encoding, path.name)[0]))
 
-    return _json.OnDisk(objects.columns, lines, has_long)
+def _decoded_again(before: _again.Before, encoding: str | None) -> Iterator[bytes]:
+    content = _decoded(b"".join(before.lines()), encoding, before.path.name)[0]
+    yield from _json_lines.pieces(_lines_of(content))
 
 
 @contextmanager

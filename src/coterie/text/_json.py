@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -47,7 +48,7 @@ class Objects:
     """The original text of the objects, one per row."""
 
     columns: list[str]
-    load: Callable[[], Iterable[str]] = field(repr=False)  # the JSON of each row
+    load: Callable[[], Iterable[str]] = field(repr=False)  # the JSON of each row; can be pickled
     data: bytes | None = field(default=None, repr=False)  # the lines of a file, which `load` splits
 
     def lines(self, added: Sequence[str]) -> list[str]:
@@ -143,23 +144,23 @@ class OnDisk(NamedTuple):
 
 def reopened(lines: Callable[[], Iterator[bytes]], columns: list[str], n_rows: int) -> OnDisk:
     """Objects in the lines of a saved model, which anybody may have written: each is looked at."""
+    return OnDisk(columns, partial(_checked_pieces, lines, n_rows))
 
-    def pieces() -> Iterator[bytes]:
-        left = n_rows
-        for piece in lines():
-            try:
-                _check_depth(piece, "the model")
-                objects = [_decoder.decode(one) for one in _json_lines.objects_in(piece)]
-            except ValueError:
-                raise Changed from None
-            left -= len(objects)
-            if left < 0 or not all(isinstance(one, dict) for one in objects):
-                raise Changed
-            yield piece
-        if left:
+
+def _checked_pieces(lines: Callable[[], Iterator[bytes]], n_rows: int) -> Iterator[bytes]:
+    left = n_rows
+    for piece in lines():
+        try:
+            _check_depth(piece, "the model")
+            objects = [_decoder.decode(one) for one in _json_lines.objects_in(piece)]
+        except ValueError:
+            raise Changed from None
+        left -= len(objects)
+        if left < 0 or not all(isinstance(one, dict) for one in objects):
             raise Changed
-
-    return OnDisk(columns, pieces)
+        yield piece
+    if left:
+        raise Changed
 
 
 def lines(data: bytes, name: str) -> tuple[Any, Objects]:
@@ -192,11 +193,11 @@ def array(data: bytes, name: str) -> tuple[Any, Objects]:
         content = [
             dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
         ]
-        load = _rows_of_columns(text)
+        load: Callable[[], list[str]] = partial(_rows_of_columns, text)
     elif isinstance(content, dict):
-        content, load = [content], lambda: [text.strip()]
+        content, load = [content], partial(list, [text.strip()])
     else:
-        load = lambda: [_json_lines.as_object(piece) for piece in _elements(text.strip())]  # noqa: E731
+        load = partial(_objects_of_list, text)
     frame = _from_objects(content, name)
     return _without_rounding(frame, Objects(frame.columns, load))
 
@@ -421,12 +422,16 @@ def has_key(data: bytes, key: str) -> bool:
 
 def objects_of(data: bytes, columns: list[str]) -> Objects:
     """The objects of a file with one per line."""
+    return Objects(columns, partial(_objects_of_lines, data), data)
 
-    def load() -> Iterator[str]:
-        for piece in _json_lines.pieces(data):
-            yield from _json_lines.objects_in(piece)
 
-    return Objects(columns, load, data)
+def _objects_of_lines(data: bytes) -> Iterator[str]:
+    for piece in _json_lines.pieces(data):
+        yield from _json_lines.objects_in(piece)
+
+
+def _objects_of_list(text: str) -> list[str]:
+    return [_json_lines.as_object(piece) for piece in _elements(text.strip())]
 
 
 def _cell(value: str | None) -> str | None:
@@ -466,18 +471,15 @@ def _next(text: str, at: int) -> int:
     return _blanks.match(text, at).end()  # type: ignore[union-attr]  # it also matches nothing
 
 
-def _rows_of_columns(text: str) -> Callable[[], list[str]]:
-    def load() -> list[str]:
-        columns = dict(reversed(_members(text.strip())))
-        keys = [json.dumps(key, ensure_ascii=False) for key, _ in _members(text.strip())]
-        keys = list(dict.fromkeys(keys))
-        values = [_elements(columns[json.loads(key)]) for key in keys]
-        return [
-            "{" + ",".join(f"{key}:{value}" for key, value in zip(keys, row, strict=True)) + "}"
-            for row in zip(*values, strict=True)
-        ]
-
-    return load
+def _rows_of_columns(text: str) -> list[str]:
+    columns = dict(reversed(_members(text.strip())))
+    keys = [json.dumps(key, ensure_ascii=False) for key, _ in _members(text.strip())]
+    keys = list(dict.fromkeys(keys))
+    values = [_elements(columns[json.loads(key)]) for key in keys]
+    return [
+        "{" + ",".join(f"{key}:{value}" for key, value in zip(keys, row, strict=True)) + "}"
+        for row in zip(*values, strict=True)
+    ]
 
 
 def _first_of_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -132,13 +132,8 @@ def _objects(
     loaded: list[Loaded], labels: list[str | None]
 ) -> tuple[Any, _json.Objects | _json.OnDisk]:
     """The rows of all files as objects; those of large JSON files stay on the disk."""
-    parts = [
-        partial(lines_of, *pair) for pair in zip(map(_objects_of, loaded), labels, strict=True)
-    ]
-
-    def pieces() -> Iterator[bytes]:
-        return chain.from_iterable(part() for part in parts)
-
+    parts = [partial(_objects_of, _with_objects(one)) for one in loaded]
+    pieces = partial(_all_lines, list(zip(parts, labels, strict=True)))
     whole = io.BytesIO()
     whole.writelines(pieces())
     frame, objects = _json.lines(whole.getvalue(), "The files")
@@ -147,22 +142,24 @@ def _objects(
     return frame, objects
 
 
-def _objects_of(one: Loaded) -> Callable[[], Iterable[str]]:
-    """The objects of a file, or the rows of another table as such."""
-    source = one.source
+def _all_lines(parts: list[tuple[Callable[[], Iterable[str]], str | None]]) -> Iterator[bytes]:
+    return chain.from_iterable(lines_of(*part) for part in parts)
+
+
+def _objects_of(source: Any) -> Iterator[str]:
+    """The JSON of each object of a file, or of each row of another table, given as lines."""
     if isinstance(source, _json.Objects):
-        return source.load
-    read = source.pieces if isinstance(source, _json.OnDisk) else lambda: [_as_lines(one)]
-
-    def load() -> Iterator[str]:
-        try:
-            for piece in read():
-                yield from _json_lines.objects_in(piece)
-        except UnicodeDecodeError:
-            raise Changed from None
-
-    return load
+        yield from source.load()
+        return
+    try:
+        for piece in source.pieces() if isinstance(source, _json.OnDisk) else [source]:
+            yield from _json_lines.objects_in(piece)
+    except UnicodeDecodeError:
+        raise Changed from None
 
 
-def _as_lines(one: Loaded) -> bytes:
+def _with_objects(one: Loaded) -> Any:
+    """The objects of a JSON file, or the rows of another table as lines of JSON."""
+    if isinstance(one.source, _json.Objects | _json.OnDisk):
+        return one.source
     return writing.frame_bytes(_exact(one), "jsonl")
