@@ -12,6 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from coterie import _forks  # noqa: F401  notes forks from now on
 from coterie._version import __version__
 
 if TYPE_CHECKING:

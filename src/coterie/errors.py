@@ -6,7 +6,8 @@ CoterieError
 │   └── UnknownParameter (TypeError) an argument that a function does not have
 ├── Unsupported       (ValueError)   a combination of urn, sampler and backend that does not exist
 ├── ModelFileError    (OSError)      a model folder or checkpoint that cannot be read or written
-└── ConnectionLost    (ConnectionError)  a Dask cluster that went away during a fit
+├── ConnectionLost    (ConnectionError)  a Dask cluster that went away during a fit
+└── Forked            (RuntimeError) tables in a process that is a fork of one that used polars
 
 Programs do not have to parse the message: `.parameter` is the name of the wrong parameter ("min_df") or
 None, and `.kind` is a word that does not change when the message changes:
@@ -24,6 +25,7 @@ unknown_parameter  a function has no such argument
 unsupported     an Unsupported
 model_file      a ModelFileError
 connection_lost a ConnectionLost
+forked          a Forked
 """
 
 from __future__ import annotations
@@ -89,6 +91,12 @@ class ConnectionLost(CoterieError, ConnectionError):
     """A Dask cluster that went away during a fit."""
 
     usual_kind = "connection_lost"
+
+
+class Forked(CoterieError, RuntimeError):
+    """Tables in a process that is a fork of one in which polars had threads."""
+
+    usual_kind = "forked"
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from coterie import _allowed
+from coterie._forks import check_threads
 from coterie.datasets import _survey_de, _tickets, _titles
 from coterie.datasets._writing import Dice, Topic, fill, read
 
@@ -128,6 +129,7 @@ def titles(n: int = 10_000, seed: int = 0) -> Any:
 
 
 def _checked(name: str, n: int, seed: int) -> Dice:
+    check_threads()
     _allowed.check(name, _RULES, {"n": n, "seed": seed})
     return Dice(int(seed))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie._forks import check_threads
 from coterie.report.schema import Chart, ChartRow
 
 MOST_ROWS, MOST_PARTS = 30, 10
@@ -18,6 +19,8 @@ _STATES = ("new", "growing", "shrinking", "gone", "steady")
 def charts_of(groups: Any, by: Sequence[str] | str | None, over: str | None) -> list[Chart]:
     """A chart per column."""
     columns = [by] if isinstance(by, str) else list(dict.fromkeys(by or ()))
+    if columns or over is not None:
+        check_threads()
     found = [_by(groups.by(column)) for column in columns]
     return [*found, _over(groups.over(over))] if over is not None else found
 

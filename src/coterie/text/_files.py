@@ -18,9 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coterie._forks import check_threads
 from coterie._own_folders import is_ours
 from coterie._sentence import beginning, counted, example
-from coterie.errors import InvalidInput, NoRows
+from coterie.errors import Forked, InvalidInput, NoRows
 from coterie.text import _again, _csv, _dialect, _excel, _json, _json_lines, _parquet
 from coterie.text._bounded_read import file_content, gunzipped, most_bytes, stream_content
 from coterie.text._encodings import decode
@@ -65,6 +66,7 @@ class Loaded(NamedTuple):
 
 def load(data: Any, wanted: Wanted) -> Loaded:
     """Load a path, "-" (standard input) or an open file."""
+    check_threads()
     if hasattr(data, "read") or data == "-":
         stream = sys.stdin.buffer if data == "-" else data
         name = "standard input" if data == "-" else str(getattr(stream, "name", "the stream"))
@@ -113,7 +115,7 @@ def errors_as_sentences(
     """Turn any unexpected error from a table into one sentence."""
     try:
         yield
-    except (InvalidInput, KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (InvalidInput, Forked, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except MemoryError:
         raise InvalidInput(

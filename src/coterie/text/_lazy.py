@@ -12,6 +12,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from coterie._forks import check_threads
+
 AT_ONCE = 65_536  # values that exist at the same time while all are looked at
 _NOT_BLANK = r"[^\s\x1c-\x1f]"  # a character that is none of those of str.isspace
 
@@ -63,6 +65,7 @@ class Texts(Column):
 
     def n_missing(self) -> int:
         """Number of texts that are missing or blank."""
+        check_threads()
         return len(self) - int(self.series.str.contains(_NOT_BLANK).sum())
 
     def lengths(self) -> Any:

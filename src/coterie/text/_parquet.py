@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from coterie._forks import check_threads
 from coterie._memory import allowed_memory
 from coterie.errors import InvalidInput
 from coterie.text._bounded_read import too_large
@@ -45,6 +46,7 @@ def read(raw: bytes, name: str, n_rows: int | None = None, notes: list[str] | No
     """Read the table; InvalidInput if it is damaged, too large, or does not have `n_rows` rows."""
     import polars as pl
 
+    check_threads()
     damaged = _damaged(name)
     try:
         footer = _footer(raw)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
+from coterie._forks import check_threads
 from coterie._sentence import counted
 from coterie.errors import InvalidInput
 from coterie.text._columns import column, need
@@ -33,6 +34,7 @@ def parse(frame: Any, name: str) -> tuple[Any, list[str]]:
     """Return (the times of a column, null where there is none; notes)."""
     import polars as pl
 
+    check_threads()
     names = frame.column_names if hasattr(frame, "column_names") else list(frame.columns)
     need(name, names, "over")
     series = column(frame, name)

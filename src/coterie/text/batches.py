@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coterie._forks import check_threads
 from coterie.errors import InvalidInput, NoRows
 from coterie.text import _csv, _dialect, _files, _json, _json_types, _parquet, _pieces, readers
 from coterie.text._columns import are_there, chosen, column_names, need
@@ -58,6 +59,7 @@ class Batches:
         encoding: str | None = None,
         header: bool | None = None,
     ) -> None:
+        check_threads()
         self.files = files_of(data)
         self.kind = kind_of_all(self.files)
         self.asked_encoding, self.header = encoding, header

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from coterie._forks import check_threads
 from coterie._sentence import counted, example
 from coterie.errors import InvalidInput, NoRows
 from coterie.text import _doubts, _files, _json, _parquet, _several
@@ -78,7 +79,12 @@ class Rows:
         if hasattr(self.frame, "assign"):  # pandas and similar: keeps the index
             return self.frame.assign(**columns)
         import narwhals as nw
+        import polars as pl
 
+        if isinstance(
+            self.frame, pl.DataFrame
+        ):  # needs no threads: a fork has none of those of polars
+            return self.frame.hstack([pl.Series(name, held) for name, held in columns.items()])
         frame = nw.from_native(self.frame, eager_only=True)
         backend = nw.get_native_namespace(frame)
         added = [nw.new_series(name, values, backend=backend) for name, values in columns.items()]
@@ -126,6 +132,7 @@ class Rows:
         """
         import polars as pl
 
+        check_threads()
         if isinstance(self.frame, pl.DataFrame):
             start = out.tell()
             try:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from coterie._forks import check_threads
 from coterie._sentence import beginning
 from coterie.errors import InvalidInput
 from coterie.text import _parquet, _workbook
@@ -66,6 +67,7 @@ def write_table(
     """
     import polars as pl
 
+    check_threads()
     if kind == "xlsx":
         frame = sheet(rows, added)
         out.write(_workbook.workbook({"table": frame if pick is None else frame[pick]}))
@@ -162,6 +164,7 @@ def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
     """The table as a DataFrame for a sheet of Excel; notes say what Excel cannot hold."""
     import polars as pl
 
+    check_threads()
     ours = pl.DataFrame(rows.named(added))
     frame, notes = _workbook.for_excel(pl.concat([_theirs(rows), ours], how="horizontal"))
     rows.notes.extend(note for note in notes if note not in rows.notes)
@@ -170,6 +173,7 @@ def sheet(rows: Rows, added: Mapping[str, Any]) -> Any:
 
 def frame_bytes(frame: Any, kind: str, dialect: Dialect | None = None) -> bytes:
     """A polars DataFrame of ours as the bytes of a file; lists become texts where need be."""
+    check_threads()
     if kind == "xlsx":
         return _workbook.workbook({"table": frame})
     if kind == "parquet":
