@@ -81,9 +81,8 @@ class Rows:
         import narwhals as nw
         import polars as pl
 
-        if isinstance(
-            self.frame, pl.DataFrame
-        ):  # needs no threads: a fork has none of those of polars
+        if isinstance(self.frame, pl.DataFrame):
+            # without threads, so that it works in a fork as well
             return self.frame.hstack([pl.Series(name, held) for name, held in columns.items()])
         frame = nw.from_native(self.frame, eager_only=True)
         backend = nw.get_native_namespace(frame)
