@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 import coterie
+from coterie import unusual
 from coterie.demo.corpus import make_messages
 from coterie.text import _files
 
@@ -55,6 +56,8 @@ def read(groups: coterie.Clustering, name: str) -> Any:
     if name == "words":
         return [groups.notes, groups.settings, groups.agreement, list(groups.trace)]
     value = getattr(groups, name)
+    if isinstance(value, unusual.Scale):
+        return dataclasses.astuple(value)
     return pl.DataFrame(value).to_dict(as_series=False) if hasattr(value, "columns") else value
 
 
