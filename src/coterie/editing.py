@@ -26,6 +26,7 @@ from coterie.nesting import need_all_texts
 from coterie.sampler import Plan
 from coterie.state import from_labels
 from coterie.text import stopping
+from coterie.text._json import whole
 from coterie.urns import Urn, changed
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def name_with(
         texts = [groups.rows.texts[i] for i in groups.representatives(k, n_texts)]
         try:
             made = make(words[k], texts)
-            base = " ".join(str(made).split()) if made else ""
+            base = whole(" ".join(str(made).split())) if made else ""
         except Exception:  # whatever the user's function raises
             base = ""
         if base:
@@ -86,6 +87,8 @@ def name_with(
 def _checked_name(name: Any, others: Sequence[str]) -> str:
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput(f"A name is a text such as 'Cards', not {name!r}.")
+    if whole(name) != name:
+        raise InvalidInput(f"The name {name!r} holds bytes that are not UTF-8. Write it in UTF-8.")
     if name.strip().lower() in {other.lower() for other in others}:
         raise InvalidInput(f"Another cluster is already called {name!r}. Choose another name.")
     return name.strip()
@@ -389,9 +392,13 @@ def _several(groups: Clustering, clusters: Any) -> list[int]:
         raise InvalidInput(
             f"Pass the numbers of the clusters to merge, as in [3, 7], not {clusters!r}."
         )
-    found = sorted(set(clusters))
-    for cluster in found:
+    try:
+        asked = list(clusters)
+    except TypeError:  # an array without dimensions
+        asked = [clusters]
+    for cluster in asked:
         _need_cluster(groups, cluster)
+    found = sorted(map(int, set(asked)))
     if len(found) < 2:
         raise InvalidInput("Pass at least two different clusters to merge, as in [3, 7].")
     return found

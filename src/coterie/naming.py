@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie.text._json import whole
+
 if TYPE_CHECKING:
     from coterie.clustering import Clustering
     from coterie.text.vectorize import Vectorizer
@@ -96,7 +98,8 @@ def checked(names: Any, n_clusters: int) -> list[str] | None:
         return None
     if not isinstance(names, list) or len(names) != n_clusters:
         raise ValueError("there is not one name per cluster")
-    if not all(isinstance(name, str) for name in names) or len(set(names)) != n_clusters:
+    are_texts = all(isinstance(name, str) and whole(name) == name for name in names)
+    if not are_texts or len(set(names)) != n_clusters:
         raise ValueError("the names of the clusters are not different texts")
     return names
 

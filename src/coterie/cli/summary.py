@@ -168,14 +168,14 @@ def open_console(to_stderr: bool = False) -> Console:
 
 
 def bullets(console: Console, heading: str, lines: list[str]) -> None:
-    """Print a heading with lines under it; control characters in them are made visible."""
+    """Print a heading with lines under it; control characters in all of it are made visible."""
     from rich.padding import Padding
     from rich.text import Text
 
     if not lines:
         return
     console.print()
-    console.print(Text(heading, style="bold"))
+    console.print(Text(str(printable(heading)), style="bold"))
     for line in lines:
         console.print(Padding(Text(str(printable(line))), (0, 0, 0, 2), expand=False))
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from coterie.errors import InvalidInput
+from coterie.text._json import whole
 
 KEYS = ("words", "text", "examples", "weights", "confidence", "repeat")
 MOST_CONFIDENCE = 1e100  # as for alpha: the sum of many must stay finite
@@ -110,6 +111,13 @@ def _name(entry: Entry) -> str:
         )
     if not name.strip():
         raise InvalidInput("A seed in " + entry.where + " has an empty name. Give it a name.")
+    if whole(name) != name:
+        raise InvalidInput(
+            "A seed in "
+            + entry.where
+            + f" has the name {short(name)}, which holds bytes that are not UTF-8."
+            " Write it in UTF-8."
+        )
     return str(name)
 
 
