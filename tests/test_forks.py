@@ -60,13 +60,14 @@ def test_before_polars_had_threads(folder: Path) -> None:
 def test_coterie_may_be_imported_in_the_fork(folder: Path) -> None:
     """And used by the parent for nothing but the import of its name."""
     script = """
-import os, pathlib, time, coterie, polars as pl
+import os, pathlib, signal, time, coterie, polars as pl
 pl.DataFrame({"a": [1]}).select(pl.col("a") + 1)
 names = lambda: {path.read_text() for path in pathlib.Path("/proc/self/task").glob("*/comm")}
 while names().isdisjoint({"polars-0\\n", "polars-1\\n"}):
     time.sleep(0.01)  # a thread gives itself its name
 child = os.fork()
 if not child:
+    signal.alarm(40)
     try:
         coterie.cluster("a.csv")
     except coterie.errors.Forked as error:

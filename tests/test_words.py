@@ -100,7 +100,8 @@ class TestErrors:
 
     def test_every_kind_is_documented(self) -> None:
         documented = set(re.findall(r"^(\w+)  +\S", errors.__doc__ or "", re.MULTILINE))
-        kinds = (InvalidInput, errors.NoRows, errors.UnknownParameter, Unsupported, ModelFileError)
+        more = (errors.NoRows, errors.UnknownParameter, errors.Forked)
+        kinds = (InvalidInput, Unsupported, ModelFileError, *more)
         used = {cls.usual_kind for cls in kinds}
         for path in PACKAGE.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

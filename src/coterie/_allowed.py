@@ -97,6 +97,16 @@ def either(*rules: Rule) -> Rule:
     return rule
 
 
+def minus_one(v: Any) -> str | None:
+    """-1, as for all threads."""
+    return None if _is_whole(v) and v == -1 else "-1"
+
+
+def function(v: Any) -> str | None:
+    """A callable."""
+    return None if callable(v) else "a function"
+
+
 def callables(v: Any) -> str | None:
     """A list of callables."""
     ok = isinstance(v, list | tuple) and all(callable(x) for x in v)
@@ -123,6 +133,11 @@ def seed(v: Any) -> str | None:
 def nothing(v: Any) -> str | None:
     """None."""
     return None if v is None else "None"
+
+
+def plain_int(v: Any) -> int | None:
+    """A whole number of any type as Python's own, which does not overflow; None stays None."""
+    return None if v is None else int(v)
 
 
 def _is_whole(v: Any) -> bool:

@@ -103,7 +103,7 @@ class Timeline(NamedTuple):
 def timeline(rows: Rows, column: str, every: str | None = None) -> Timeline:
     """Cut the times of a column into periods; None: of a length that gives about fifty of them."""
     times, notes = _times.parse(rows.frame, column)
-    every = every or _times.period(times)
+    every = _times.period(times) if every is None else every
     starts = _times.starts(times, every)
     has_time = starts.is_not_null().to_numpy()
     if not has_time.all():

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from coterie import _records, in_words, io, keeping, metrics, naming, nesting, unusual
+from coterie import _allowed, _records, in_words, io, keeping, metrics, naming, nesting, unusual
+from coterie._allowed import whole
 from coterie._cooccurrence import in_documents
 from coterie._disk import write_atomically
 from coterie._sentence import counted
@@ -236,14 +237,16 @@ class Clustering(Uses):
 
     def top_words(self, n: int = N_WORDS) -> list[list[tuple[str, float]]]:
         """Return the most distinctive words of each cluster, with their scores."""
+        _allowed.check("top_words", {"n": whole(0, 2**53)}, {"n": n})
         words = self.vectorizer.words
-        return [[(words[w], v) for w, v in row] for row in self.model.top_words(n, "distinct")]
+        return [[(words[w], v) for w, v in row] for row in self.model.top_words(int(n), "distinct")]
 
     def representatives(self, cluster: int, n: int = N_EXAMPLES) -> list[int]:
         """Return the row numbers of the n most typical texts of a cluster, no two with the same words."""
-        if not 0 <= cluster < self.n_clusters:
+        _allowed.check("representatives", {"n": whole(0)}, {"n": n})
+        if whole(0, self.n_clusters - 1)(cluster) is not None:
             raise InvalidInput(
-                f"There is no cluster {cluster}. Clusters are numbered 0 to {self.n_clusters - 1}."
+                f"There is no cluster {cluster!r}. Clusters are numbered 0 to {self.n_clusters - 1}."
             )
         rows: list[int] = []
         seen: set[tuple[tuple[int, int], ...]] = set()

@@ -52,7 +52,7 @@ ALLOWED: dict[str, Rule] = {
     "beta": either(one_of("auto"), number(0.0, inclusive=False, high=1e9)),
     "n_sweeps": whole(1),
     "random_state": whole(0),
-    "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
+    "n_jobs": either(nothing, whole(1), _allowed.minus_one),
     "max_time": either(nothing, number(0.0, inclusive=False)),
     "kappa": either(one_of("auto"), number(0.0, inclusive=True, high=1e6)),
     "sampler": one_of("auto", *sampler_names()),
@@ -61,6 +61,9 @@ ALLOWED: dict[str, Rule] = {
     "callbacks": _allowed.callables,
     "header": either(nothing, _allowed.flag),
     "sheet": either(nothing, _allowed.name),
+    "tie_duplicates": _allowed.flag,
+    "on_stage": either(nothing, _allowed.function),
+    "on_progress": either(nothing, _allowed.function),
 }
 ALPHA, BETA, SWEEPS, TOL = 0.1, "auto", 40, 2e-4
 DEFAULT_TAKES = ("alpha", "beta", "n_sweeps", "tie_duplicates", "embedder", "kappa")
@@ -222,6 +225,7 @@ def cluster(
         return _on_workers(given)
     began = time.perf_counter()
     _allowed.check("cluster", ALLOWED, {name: given[name] for name in ALLOWED})
+    n_clusters, max_clusters = map(_allowed.plain_int, (n_clusters, max_clusters))
     estimator = _estimator(given)
     # mistakes in the checkpoint, seeds, embedder or stop words show before a file is read
     _saved.check(estimator.checkpoint)

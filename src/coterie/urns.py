@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from coterie._allowed import check, number, one_of
 from coterie.counts import INT32_MAX, Counts, from_matrix
 from coterie.errors import InvalidInput
 
@@ -157,7 +158,7 @@ def promoted(
 
     Counts become fixed-point numbers, so that what was added is taken back exactly.
     """
-    share = Fraction(amount).limit_denominator(MAX_DENOMINATOR)
+    share = Fraction(float(amount)).limit_denominator(MAX_DENOMINATOR)
     urn = _finer(urn, share.denominator)
     return changed(
         urn,
@@ -282,10 +283,8 @@ def word_beta(X: Any, mean: float = 0.1, by: str = "idf") -> npt.NDArray[np.floa
     >>> word_beta(np.array([[1, 1], [1, 0], [1, 0]]), mean=0.1).round(3)
     array([0.126, 0.074])
     """
-    if by not in ("idf", "frequency"):
-        raise InvalidInput(f"by of word_beta must be 'idf' or 'frequency'; got {by!r}.")
-    if isinstance(mean, bool | str) or not 0 < mean < np.inf:
-        raise InvalidInput(f"mean of word_beta must be a number above 0; got {mean!r}.")
+    rules = {"by": one_of("idf", "frequency"), "mean": number(0.0, inclusive=False)}
+    check("word_beta", rules, {"by": by, "mean": mean})
     corpus = from_matrix(X, "word_beta")
     counted, n_rows = corpus.counts, corpus.doc_of_row.size
     if counted.n_docs == 0:

@@ -188,9 +188,9 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         vocabulary, words are column numbers.
         """
         check_is_fitted(self)
-        rules = {"n": whole(1), "by": one_of("probability", "distinct")}
+        rules = {"n": whole(1, 2**53), "by": one_of("probability", "distinct")}
         _allowed.check(f"{type(self).__name__}.top_words", rules, {"n": n, "by": by})
-        found = self.model_.top_words(n, by)
+        found = self.model_.top_words(int(n), by)
         words = self.model_.words
         if words is None:
             return found
@@ -208,7 +208,7 @@ class BaseMixture(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixi
         ranked = most_typical(
             self.labels_, values["typicality"], values["length"], self.n_clusters_
         )
-        return [rows[:n] for rows in ranked]
+        return [rows[: int(n)] for rows in ranked]
 
     def outliers(self, by: str = "singletons", threshold: float = 0.0) -> npt.NDArray[np.bool_]:
         """Return which training rows are outliers, as a boolean array.

@@ -32,7 +32,7 @@ COMMON: dict[str, Rule] = {
     "sampler": one_of("auto", *sampler_names()),
     "block_size": either(nothing, whole(1)),
     "backend": one_of("auto", *backend_names()),
-    "n_jobs": either(nothing, whole(1), lambda v: None if v == -1 else "-1"),
+    "n_jobs": either(nothing, whole(1), _allowed.minus_one),
     "tol": either(nothing, number(0.0, inclusive=False)),
     "max_time": either(nothing, number(0.0, inclusive=False)),
     "scan": one_of("given", "random"),
@@ -78,10 +78,10 @@ def plan_of(estimator: Any, corpus: Corpus) -> sampler.Plan:
 def start_of(estimator: Any, corpus: Corpus) -> Named:
     """The chosen start; labels, if given, are converted from rows to documents."""
     init: Any = estimator.init
-    if isinstance(init, str) or whole(1)(init) is None:
+    if isinstance(init, str) or whole(1, 2**53)(init) is None:
         choices = one_of(*estimator._starts)
         _allowed.check(
-            type(estimator).__name__, {"init": either(choices, whole(1))}, {"init": init}
+            type(estimator).__name__, {"init": either(choices, whole(1, 2**53))}, {"init": init}
         )
         return init if isinstance(init, str) else int(init)
     rows, of = corpus.doc_of_row.size, parameter("init", type(estimator).__name__)

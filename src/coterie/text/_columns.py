@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -105,8 +106,9 @@ def values_of(frame: Any, name: str) -> list[str | None]:
 
 
 def need(name: str, names: Sequence[Any], parameter: str) -> None:
-    if name in names:
-        return
+    with suppress(Exception):  # an array or a missing value is neither the same nor another
+        if name in names:
+            return
     close = difflib.get_close_matches(str(name)[:80], [str(n)[:80] for n in names[:1_000]], 1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise InvalidInput(

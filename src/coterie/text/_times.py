@@ -63,7 +63,7 @@ def period(times: Any) -> str:
 
 def starts(times: Any, every: str) -> Any:
     """The start of the period of each time."""
-    if every not in EVERY:
+    if not isinstance(every, str) or every not in EVERY:
         raise InvalidInput(f"every is {every!r}. Use {', '.join(map(repr, EVERY))}.")
     return times.dt.truncate(EVERY[every])
 

@@ -75,8 +75,8 @@ def kept(
     max_df: int | float | str = "auto",
 ) -> tuple[npt.NDArray[np.bool_], Pruned]:
     """Return (which words stay, what is removed), given the number of documents of each word."""
-    least = default_min_df(n_docs) if min_df == "auto" else _documents("min_df", min_df, n_docs)
-    most = default_max_df(n_docs) if max_df == "auto" else _documents("max_df", max_df, n_docs)
+    least = default_min_df(n_docs) if _is_auto(min_df) else _documents("min_df", min_df, n_docs)
+    most = default_max_df(n_docs) if _is_auto(max_df) else _documents("max_df", max_df, n_docs)
     rare, common = df < least, df > most
     stays = ~rare & ~common
     by_df = np.flatnonzero(common)[np.argsort(-df[common], kind="stable")][:5]
@@ -130,10 +130,14 @@ def document_frequency(
     return frequency
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
 def _documents(name: str, value: Any, n_docs: int) -> int:
     """Convert a number or a share to a number of documents."""
-    ok = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    ok = ok and value == value
+    ok = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    ok = ok and abs(value) < np.inf  # NaN is not
     if ok and isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
         share = value * n_docs
         return int(np.ceil(share)) if name == "min_df" else int(share)

@@ -9,7 +9,7 @@ that the scan found, which are few. A `Tokenizer` is plain data and is saved wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise, repeat
 from typing import Any
@@ -79,7 +79,9 @@ class Tokenizer:
                 " (for another language, set language, such as language='de')."
             )
         if self.stop_words is not None and not isinstance(self.stop_words, str):
-            if not all(isinstance(word, str) for word in self.stop_words):
+            is_list = isinstance(self.stop_words, Iterable)
+            is_list = is_list and getattr(self.stop_words, "ndim", 1) == 1
+            if not is_list or not all(isinstance(word, str) for word in self.stop_words):
                 raise InvalidInput("stop_words of Tokenizer must contain only strings.")
             object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         ngrams = tuple(self.ngrams) if isinstance(self.ngrams, list | tuple) else ()
@@ -180,7 +182,7 @@ class Tokenizer:
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InvalidInput(
             f"{name} of Tokenizer is {value!r}; it must be one of {', '.join(map(repr, allowed))}."
         )
