@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from coterie import _forks  # noqa: F401  notes forks from now on
+from coterie import _environment, _forks  # noqa: F401  _forks notes forks from now on
 from coterie._version import __version__
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module 'coterie' has no attribute {name!r}")
+    if name != "errors":
+        _environment.check()
     if _WHERE[name] == "coterie":
         return import_module(f"coterie.{name}")
     return getattr(import_module(_WHERE[name]), name)

@@ -405,9 +405,9 @@ def _system_error(error: Exception) -> str:
 
     Libraries written in Rust wrap errors of the system in their own types.
     """
-    wrapped = re.search(r"([^:]*) \(os error \d+\)", str(error))
-    if wrapped is not None:
-        return wrapped[1].strip()
+    before, is_wrapped, _ = str(error).partition(" (os error ")
+    if is_wrapped:
+        return before.rpartition(":")[2].strip()
     return str(error.strerror or error) if isinstance(error, OSError) else ""
 
 

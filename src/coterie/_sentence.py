@@ -7,8 +7,11 @@ only these pieces, so a file called my_min_df.csv keeps its name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
+
+MOST = 2_000  # characters of a piece of an error
 
 
 class Name(NamedTuple):
@@ -112,6 +115,27 @@ def beginning(said: str, most: int = 200) -> str:
         return sentences
     words = said[: most + 1].rpartition(" ")[0]
     return words + " ..." if 2 * len(words) >= most else said[:most] + "..."
+
+
+def readable(said: str) -> str:
+    """A string or a sentence on one line, without the middle of what is far too long to read.
+
+    >>> len(readable("There is no file " + 100_000 * "x" + ".")) < 2 * MOST
+    True
+    """
+    if len(said) <= MOST and "\n" not in said:
+        return said
+    pieces = said.pieces if isinstance(said, Sentence) else (said,)
+    return Sentence(
+        *(Name(*map(_ends, piece)) if isinstance(piece, Name) else _ends(piece) for piece in pieces)
+    )
+
+
+def _ends(piece: Any) -> Any:
+    if piece is None:
+        return None
+    piece = re.sub(r"\s*\n\s*", " ", piece)  # as in the repr of an array
+    return piece if len(piece) <= MOST else f"{piece[: MOST // 2]} ... {piece[-MOST // 5 :]}"
 
 
 def to_json(said: str) -> str | list[Any]:

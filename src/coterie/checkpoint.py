@@ -77,7 +77,7 @@ def claimed(path: Path | None) -> Iterator[_disk.Claim | None]:
         return
     place = _disk.Claim(path)
     why = _disk.no_file(place.real) if os.path.lexists(place.real) else ""
-    if not why and not place.real.parent.is_dir():
+    if not why and not os.path.isdir(place.real.parent):
         why = f"there is no folder {path.parent}"
     if why:
         raise ModelFileError(f"The checkpoint {path} cannot be written: {why}.")
@@ -104,13 +104,13 @@ def check(path: str | os.PathLike[str] | None, out: str | os.PathLike[str] | Non
         if out is not None and _will_be_made(real.parent, _disk.Claim(out).real):
             return
         with claimed(path):
-            if real.exists():
+            if os.path.exists(real):
                 _whole(_without_detours(path))
 
 
 def _without_detours(path: Path) -> Path:
     """The path; `new/../file` is `file`, which a claim takes, though the system knows no `new`."""
-    return path if path.exists() else _disk.Claim(path).real
+    return path if os.path.exists(path) else _disk.Claim(path).real
 
 
 def _will_be_made(folder: Path, out: Path) -> bool:
@@ -148,7 +148,7 @@ def read(
     `possible`: whether an assignment may be one of this corpus and urn.
     """
     path = _without_detours(path)
-    if not path.exists():
+    if not os.path.exists(path):
         return None
     arrays, about = _whole(path)
     if about.get("mark") != mark:

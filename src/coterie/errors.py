@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from coterie._sentence import Sentence
+from coterie._sentence import Sentence, readable
 
 
 class CoterieError(Exception):
@@ -45,6 +45,7 @@ class CoterieError(Exception):
     def __init__(
         self, sentence: str = "", *, parameter: str | None = None, kind: str | None = None
     ) -> None:
+        sentence = readable(sentence)
         super().__init__(sentence)
         self.sentence = sentence
         if parameter is None and isinstance(sentence, Sentence):

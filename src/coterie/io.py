@@ -80,7 +80,7 @@ def save(path: str | os.PathLike[str], saved: Saved, read: _disk.Read = ()) -> N
     """Write a model folder; an existing model is replaced unless it was `read`, anything else is not."""
     target = Path(path)
     with _disk.Claim(target, read=read) as place:
-        if place.real.exists():
+        if os.path.exists(place.real):
             _check_replaceable(target, place.real)
         with place.staged() as fresh:
             fresh.mkdir()
@@ -241,9 +241,9 @@ def _check_replaceable(target: Path, real: Path) -> None:
 
 def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / CONFIG
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise ModelFileError(f"There is no model folder at {folder}.")
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ModelFileError(f"{folder} is not a coterie model: it has no {CONFIG}.")
     try:
         config = json.loads(_read(path, MAX_CONFIG_BYTES))

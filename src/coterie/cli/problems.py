@@ -10,6 +10,8 @@ from typing import NoReturn
 
 import typer
 
+from coterie import _environment
+from coterie._sentence import readable
 from coterie.cli.exits import BROKEN_PIPE, EMPTY, INTERRUPTED, PROBLEM, End
 from coterie.cli.words import in_terms_of_options, printable
 from coterie.errors import CoterieError, NoRows
@@ -22,6 +24,7 @@ def errors_in_words(debug: bool, as_json: bool = False) -> Iterator[None]:
     With `as_json`, standard output gets a JSON object with the error, unless it has a result already.
     """
     try:
+        _environment.check()
         yield
     except typer.Exit:
         raise
@@ -45,7 +48,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, CoterieError):
         return in_terms_of_options(error.sentence)
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or 'The output'}: {error.strerror}."
+        return readable(f"{error.filename or 'The output'}: {error.strerror}.")
     if isinstance(error, MemoryError):
         return "There is not enough memory. Try a part of the file, or a larger --min-df."
     return (

@@ -119,7 +119,7 @@ def files_of(data: Any) -> list[Path]:
             "Only files can be read in batches: pass a path, a pattern or a list of paths, not"
             f" {_described(data)}"
         )
-    if not Path(data).exists():
+    if not os.path.exists(data):
         raise InvalidInput(f"There is no file {os.fspath(data)!r}.")
     return [Path(data)]
 

@@ -70,7 +70,8 @@ def asked(spec: Any) -> str | tuple[str, ...] | None:
         return spec
     if isinstance(spec, str | os.PathLike):
         return _read(Path(spec))
-    if isinstance(spec, Iterable) and not isinstance(spec, bytes | dict):
+    is_list = isinstance(spec, Iterable) and getattr(spec, "ndim", 1) == 1
+    if is_list and not isinstance(spec, bytes | dict):
         words = list(spec)
         if all(isinstance(word, str) for word in words):
             return tuple(sorted(set(words)))
@@ -107,7 +108,7 @@ def note(stopped: Collection[str], texts: Sequence[str], split: Any, of: str) ->
 
 
 def _read(path: Path) -> tuple[str, ...]:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InvalidInput(
             parameter("stop_words", "cluster")
             + f" is {str(path)!r}, but there is no such file. Use auto, none or a file of words"
