@@ -46,7 +46,7 @@ def test_after_polars_had_threads(folder: Path) -> None:
     assert {door for door in others if not door.startswith(TABLES)} == set()
     assert not any("estimator" in door for door in others)
     for said in others.values():
-        assert said.startswith("This process is a fork of one in which polars had threads")
+        assert said.startswith("This process was forked from one in which polars had threads")
         assert said.endswith(".")
         assert "spawn" in said
 

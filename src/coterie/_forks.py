@@ -12,10 +12,8 @@ from contextlib import suppress
 from coterie.errors import Forked
 
 _THREADS = "/proc/self/task"  # only Linux tells, where alone forks are common
-_seen = {
-    "threads": False,
-    "lost": False,
-}  # had polars threads at the last fork; are they lost here?
+# had polars threads at the last fork, and are they lost in this process?
+_seen = {"threads": False, "lost": False}
 
 
 def check_threads() -> None:
@@ -25,8 +23,8 @@ def check_threads() -> None:
     """
     if _seen["lost"]:
         raise Forked(
-            "This process is a fork of one in which polars had threads, which no fork has, so tables cannot"
-            " be read, changed or written here. Start processes with the method spawn, as in"
+            "This process was forked from one in which polars had threads, and a fork has none of them, so"
+            " tables cannot be read, changed or written here. Start processes with the method spawn, as in"
             " multiprocessing.get_context('spawn'), or before the first table is read."
         )
 
@@ -39,10 +37,9 @@ def _before() -> None:
 
 def _names_of_threads() -> list[str]:
     names = []
-    with suppress(OSError):  # another system, or a thread that has just ended
-        for number in os.listdir(_THREADS):
-            with open(f"{_THREADS}/{number}/comm") as file:
-                names.append(file.read().strip())
+    for number in os.listdir(_THREADS) if os.path.isdir(_THREADS) else ():
+        with suppress(OSError), open(f"{_THREADS}/{number}/comm") as file:  # it may have ended
+            names.append(file.read().strip())
     return names
 
 

@@ -28,11 +28,9 @@ def as_matrix(table: Any, what: str) -> Any:
     A table of pandas whose columns are all sparse becomes a sparse matrix.
     """
     names = list(getattr(table, "column_names", table.columns))  # of pyarrow, of others
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise InvalidInput(
-            f"{what} has two columns named {twice[0]!r}. Rename or remove one of them."
-        )
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidInput(f"{what} has two columns named {twice!r}. Rename or remove one of them.")
     if not names:
         return np.empty(table.shape)
     if hasattr(table, "sparse"):
