@@ -118,6 +118,16 @@ def test_an_error_is_a_text(error: str) -> None:
     assert column(made([f"!{error}", "a", "", None]))[0] == [error, "a", "", None]
 
 
+def test_a_format_is_no_longer_than_excel_allows() -> None:
+    """A few bytes of zeros would make gigabytes of texts."""
+    raw, again = made([7] * 2000, dict.fromkeys(range(2000), "0000000")), io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(raw)) as book, zipfile.ZipFile(again, "w") as forged:
+        for name in book.namelist():
+            forged.writestr(name, book.read(name).replace(b'"0000000"', b'"%s"' % (b"0" * 10**6)))
+    assert column(raw)[0][0] == "0000007"
+    assert column(again.getvalue())[0][0] == 7
+
+
 @pytest.mark.parametrize("code", ["00000", "00000;-00000"])
 @pytest.mark.parametrize("explicit", [False, True])
 def test_zeros_of_a_format_are_read(code: str, explicit: bool) -> None:

@@ -55,6 +55,16 @@ CASES: dict[str, dict[str, bytes]] = {
     "csv, a name of two lines, the first row is long": {
         "a.csv": lines('"id\nof",text,n', f"7,{LONG},1.10", *ROWS)
     },
+    "tsv, a quote that is never closed": {
+        "a.tsv": lines(
+            "id\ttext", '7\t"Great said she', *numbered(lambda i, t: f"{i}\t{t}", WORDS * 6)
+        )
+    },
+    "jsonl with marks, a key file in first lines": {
+        f"{name}.jsonl": b"\xef\xbb\xbf"
+        + lines(f'{{"text":"oven {name}","file":"mine"}}', *OBJECTS[:20])
+        for name in "ab"
+    },
     "csv, one row": {"a.csv": lines("text,n", "oven bread,1.10")},
     "csv, one row, no line end": {"a.csv": lines("text,n", "oven bread,1.10", end="")},
     "csv, one long row, no line end": {"a.csv": lines("text,n", f"{LONG},1.10", end="")},

@@ -14,7 +14,7 @@ from test_cli import cli, refused, texts  # noqa: F401  fixtures
 
 from coterie.cli import predict, progress
 from coterie.clustering import Clustering
-from coterie.text import _pieces, batches
+from coterie.text import _pieces, _which_files, batches
 
 N = 60
 
@@ -150,6 +150,7 @@ def test_a_file_that_takes_more_memory_than_there_is(
     file = put("csv")
     assert cli("predict", model, file, "-o", "one.csv").code == 0
     monkeypatch.setenv("COTERIE_MAX_MEMORY", "100MB")
+    monkeypatch.setattr(_which_files, "ONE_PART", 0)
     monkeypatch.setattr(predict, "_predict", None)  # what predicts all rows at once
     assert cli("predict", model, file, "-o", "two.csv").code == 0
     assert same("one.csv", "two.csv")

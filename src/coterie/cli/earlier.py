@@ -13,6 +13,7 @@ from coterie.text._files import errors_as_sentences
 _PAGE = b'<meta name="generator" content="coterie '
 # the first of our columns, whose names have something before or after them if they were taken
 _COLUMNS = re.compile(r"\b((?:coterie_)?)cluster((?:_\d+)?)\W+\1name\2\W+\1probability\2\b")
+_RECORD = re.compile(r'(?:[^"\r\n]+|"[^"]*")*+')  # the first one of a table, with quoted line ends
 _MOST_SHEETS = 2**30  # bytes of a workbook
 
 
@@ -44,7 +45,11 @@ def _columns(path: Path, kind: str) -> str:
             sheets = [book.load_sheet(name, n_rows=1) for name in book.sheet_names]
             return "\n".join(column.name for s in sheets for column in s.available_columns())
     with open_regular(path) as file:
-        first = file.readline(2**26)
-    if kind == "jsonl":
-        return "\n".join(dict(json.loads(first)))
-    return first.replace(b"\0", b"").decode("latin-1")  # in UTF-16, every second byte is zero
+        if kind == "jsonl":
+            return "\n".join(dict(json.loads(file.readline(2**26))))
+        start = file.read(2**24)
+    found = [start.split(b"\n", 1)[0].replace(b"\0", b"").decode("latin-1")]
+    for encoding in ("latin-1", "utf-16", "cp037"):  # cp037: as in the others of EBCDIC
+        record = _RECORD.match(start.decode(encoding, "ignore"))
+        found.append(record[0] if record else "")
+    return "\n".join(found)

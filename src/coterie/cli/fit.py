@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie import exporting
-from coterie._disk import Read
+from coterie._disk import Claim, Read
 from coterie._version import __version__
 from coterie.cli import (
     breakdowns,
@@ -164,7 +165,8 @@ def _cluster(
     from coterie.grouping import cluster
 
     saved = given.get("checkpoint")
-    goes_on = saved is not None and saved.exists()  # perhaps from a run that had done all sweeps
+    # perhaps from a run that had done all sweeps; `new/../file` is found, as the checkpoint finds it
+    goes_on = saved is not None and os.path.exists(Claim(saved).real)
 
     def enter(stage: str) -> None:
         if stage == "settling" and not stages.n_sweeps and not goes_on:

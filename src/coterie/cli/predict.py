@@ -161,7 +161,13 @@ def _predict_parts(groups: Clustering, asked: Asked, stages: Stages, add: Add) -
     def opened(column: Any) -> Batches:
         return Batches(asked.file, column, None, asked.encoding, asked.header)
 
-    batches = _with_column(opened, asked.text, groups.rows.column)
+    try:
+        batches = _with_column(opened, asked.text, groups.rows.column)
+    except NoRows:  # which need no parts
+        found = _predict(groups, asked, stages)
+        assert found.table is not None
+        add(*found.table)
+        return found._replace(table=None)
     total = size_of(asked.file)[0] - (len(batches.files) if batches.header else 0)
     seen, notes = Seen(), batches.notes
     stages.enter("predicting")

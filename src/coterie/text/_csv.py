@@ -258,16 +258,16 @@ def _inside(data: bytes, separator: str, width: int | None) -> bytes:
     """
     if separator != "\t" or b'"' not in data:
         return _INSIDE
-    n = _tabs_per_line(data)
+    n = tabs_per_line(data)
     if width is not None:
         is_plain = n == width - 1
     else:
         rest = re.sub(_quoted(separator, b'"(?=', b")"), b"", data) if n else b""
-        is_plain = _tabs_per_line(rest) in (n, 0)
+        is_plain = tabs_per_line(rest) in (n, 0)
     return _INSIDE_LINE if n and is_plain else _INSIDE
 
 
-def _tabs_per_line(data: bytes) -> int:
+def tabs_per_line(data: bytes) -> int:
     """How many tabs each line has that is not blank; 0 if some have more than others."""
     first = re.search(rb"^[^\r\n].*", data, re.MULTILINE)
     n = first[0].count(b"\t") if first else 0

@@ -226,6 +226,7 @@ _ERROR = re.compile(rb"""(<(?:\w+:)?c\s[^<>]*?\st=["'])e(?=["'])""")
 _TIME = "%Y-%m-%d %H:%M:%S%.f"
 _ISO = r"^\d{4}-\d\d-\d\d(T[\d:.]+)?$"  # dates of OpenDocument sheets
 _ZEROS = re.compile(rb"0{2,}(?=;|$)")
+_LONGEST_FORMAT = 255  # characters, in Excel
 
 
 def _with_shown_texts(raw: bytes) -> tuple[bytes, bool]:
@@ -261,7 +262,8 @@ def _styles_with_zeros(styles: bytes) -> dict[bytes, int]:
     digits = {}
     for tag in re.findall(rb"<(?:\w+:)?numFmt\s[^<>]*>", styles):
         code = _ZEROS.match(_attribute(tag, b"formatCode"))
-        digits[_attribute(tag, b"numFmtId")] = len(code[0]) if code else 0
+        n_zeros = len(code[0]) if code else 0
+        digits[_attribute(tag, b"numFmtId")] = n_zeros if n_zeros <= _LONGEST_FORMAT else 0
     of_cells = b"".join(styles.split(b"cellXfs")[1:2])
     found = re.findall(rb"<(?:\w+:)?xf\s[^<>]*>", of_cells)
     of_styles = [digits.get(_attribute(tag, b"numFmtId"), 0) for tag in found]
@@ -278,12 +280,14 @@ def _with_zeros(sheet: bytes, zeros: Mapping[bytes, int]) -> bytes:
 
     def shown(cell: re.Match[bytes]) -> bytes:
         start, style, between, number = cell.groups()
+        if style not in zeros:
+            return cell[0]
         start = re.sub(rb"""\st=["']n["']""", b"", start)
         return start + b' t="str"' + between + number.zfill(zeros[style])
 
-    cell = rb"""(<(?:\w+:)?c(?=[^<>]*\ss=["'](%s)["'])(?![^<>]*\st=["'][^n])[^<>]*)"""
+    cell = rb"""(<(?:\w+:)?c(?=[^<>]*\ss=["'](\d+)["'])(?![^<>]*\st=["'][^n])[^<>]*)"""
     between = rb"(>(?:<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]*</(?:\w+:)?f>))?<(?:\w+:)?v>)"
-    return re.sub(cell % b"|".join(zeros) + between + rb"(\d+)(?=</)", shown, sheet)
+    return re.sub(cell + between + rb"(\d+)(?=</)", shown, sheet)
 
 
 def _check_size(raw: bytes, name: str) -> None:

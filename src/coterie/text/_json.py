@@ -414,7 +414,7 @@ def has_key(data: bytes, key: str) -> bool:
     for line in data.split(b"\n") if sign in data else ():
         if sign in line:
             with suppress(ValueError, RecursionError):  # reading the line will say what is wrong
-                found = _decoder.decode(line.decode("utf-8", "replace").strip())
+                found = _decoder.decode(line.decode("utf-8-sig", "replace").strip())
                 if isinstance(found, dict) and key in found:
                     return True
     return False

@@ -18,7 +18,7 @@ from coterie._disk import check_regular
 from coterie._memory import allowed_memory, in_units
 from coterie.errors import InvalidInput
 from coterie.text._bounded_read import not_unpacked
-from coterie.text._csv import in_quotes, only_begins
+from coterie.text._csv import in_quotes, only_begins, tabs_per_line
 from coterie.text._encodings import HEAD, Wide, not_valid, wide
 
 PIECE = 16 * 2**20  # bytes that are read at once
@@ -54,6 +54,8 @@ def lines(
             end = _last_end(data, separator)
             has_begun = has_begun or _has_two_rows(data[:end], separator)
             end = end if has_begun else 0
+            if end == 0 and len(data) > LONGEST * PIECE:
+                end = _end_of_plain(data, separator)
             if end == 0 and len(data) > LONGEST * PIECE:
                 raise InvalidInput(
                     f"{path.name} has a row of more than {in_units(LONGEST * PIECE)}. A quote may not be"
@@ -99,6 +101,13 @@ def _last_end(data: bytes, separator: Separator | None) -> int:
         elif found.start() >= known:
             end = found.end()
     return end
+
+
+def _end_of_plain(data: bytes, separator: Separator | None) -> int:
+    """The position after the last line, in a tsv file of plain lines, whose quotes close nothing; or 0."""
+    end = data.rfind(b"\n") + 1
+    is_plain = end and separator and separator(data) == "\t" and tabs_per_line(data[:end])
+    return end if is_plain else 0
 
 
 def _has_two_rows(data: bytes, separator: Separator | None) -> bool:

@@ -18,6 +18,7 @@ from coterie.text._files import errors_as_sentences
 
 _AT_ONCE = 2**20  # bytes that are cut at their quotes
 OF_MODELS = "sentence-transformers:"  # before the name or folder of an embedder
+ONE_PART = 50_000  # rows that are read at once in any case
 STREAMED = ("csv", "tsv", "jsonl", "txt", "parquet")
 
 
@@ -71,8 +72,11 @@ def too_large_for_memory(data: Any, needs: Sequence[Need] = FIT, more: int = 0) 
         n_rows, n_bytes = size_of(data)
     except (InvalidInput, OSError):
         return False  # reading it will say what is wrong
-    whole = min(need.fixed + need.per_row * n_rows + need.per_byte * n_bytes for need in needs)
-    return n_bytes > most_bytes() or whole + more > free_memory()
+    rows = [need.per_row * n_rows + need.per_byte * n_bytes for need in needs]
+    whole = min(need.fixed + size for need, size in zip(needs, rows, strict=True)) + more
+    # what is one part in any case would take no less memory in parts
+    is_one_part = n_rows <= ONE_PART and n_bytes <= _pieces.PIECE
+    return n_bytes > most_bytes() or (min(rows) if is_one_part else whole) > free_memory()
 
 
 def size_of(data: Any) -> tuple[int, int]:
