@@ -371,6 +371,15 @@ def test_many_short_rows_take_memory_for_the_fit(
         assert not too_large_for_memory(path, PREDICT)
 
 
+def test_a_small_file_is_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In parts, it would take no less: what coterie takes by itself is no reason."""
+    path = tmp_path / "small.csv"
+    path.write_text("text\n" + "oven bread\n" * 300)
+    monkeypatch.setenv("COTERIE_MAX_MEMORY", "50MB")
+    assert not too_large_for_memory(path)
+    assert not too_large_for_memory(path, PREDICT, 10**9)
+
+
 @pytest.mark.parametrize("piece", [40, 10**6])
 @pytest.mark.parametrize(
     ("content", "n_rows"),

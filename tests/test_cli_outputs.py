@@ -360,9 +360,13 @@ class TestInterrupts:
 
 def test_a_checkpoint_with_all_sweeps_gives_the_result_again(cli: Any, reviews: Path) -> None:
     """There is no sweep left to do, which is no interrupt."""
-    for out in ("one.csv", "two.csv"):
-        assert cli("fit", reviews, "-o", out, "--checkpoint", "run.ckpt", *FAST).code == 0
-    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+    for out, saved in (
+        ("one.csv", "run.ckpt"),
+        ("two.csv", "run.ckpt"),
+        ("3.csv", "no/../run.ckpt"),
+    ):
+        assert cli("fit", reviews, "-o", out, "--checkpoint", saved, *FAST).code == 0
+        assert Path("one.csv").read_bytes() == Path(out).read_bytes()
 
 
 def test_a_result_set_aside_by_a_killed_run_is_found(cli: Any, reviews: Path) -> None:

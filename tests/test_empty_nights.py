@@ -64,6 +64,16 @@ def check_said(said: Said) -> None:
     assert "so there is nothing to" in last
 
 
+@pytest.mark.parametrize("name", ["night.csv", "zero.csv", "zero.jsonl"])
+def test_in_parts_too(cli: Any, model: Path, name: str) -> None:  # noqa: F811
+    Path(name).write_bytes(FILES[name])
+    kind = Path(name).suffix
+    for out, way in (("a", ()), ("b", ("--out-of-core",))):
+        said = cli("predict", model, name, "-o", out + kind, "--quiet", *way)
+        assert said.code == exits.EMPTY
+    assert Path(f"a{kind}").read_bytes() == Path(f"b{kind}").read_bytes()
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_predict_writes_a_table_without_rows(cli: Any, model: Path, name: str) -> None:  # noqa: F811
     Path(name).write_bytes(FILES[name])

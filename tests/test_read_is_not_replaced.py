@@ -254,6 +254,17 @@ def test_force_replaces_every_table_of_an_earlier_run(
             assert main([*command, *text, "-o", out, *force, "--quiet"]) == 0, capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("name", "encoding"), [('"id\nx"', "utf-8"), ("\u0a05", "utf-16"), ("id", "cp037")]
+)
+def test_force_replaces_tables_in_any_spelling(folder: Path, name: str, encoding: str) -> None:
+    rows = "\n".join(f"1,{text}" for text in TEXTS)
+    Path("odd.csv").write_bytes(f"{name},text\n{rows}\n".encode(encoding))
+    how = ["--text", "text", "--embedder", "none", "--encoding", encoding, *FAST[:-1]]
+    for force in ([], ["--force"]):
+        assert main(["fit", "odd.csv", *how, "-o", "out.csv", *force, "--quiet"]) == 0
+
+
 def test_force_replaces_pages_and_empty_files(folder: Path) -> None:
     for _ in range(2):
         assert main(["report", "kept", "-o", "page.html", "--force", "--quiet"]) == 0
