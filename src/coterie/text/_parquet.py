@@ -213,7 +213,7 @@ def _footer(raw: bytes, length: int | None = None) -> _Footer:
     n_rows, groups = _count(about.get(3)), about.get(4)
     n_values = n_bytes = 0
     each: list[tuple[int, int]] = []
-    if not isinstance(groups, list):
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
         raise ValueError("no row groups")
     if n_rows != sum(_count(group.get(3)) for group in groups):
         raise ValueError("the row groups have other rows")
