@@ -94,6 +94,8 @@ def fields(saved: io.Saved, folder: Path) -> dict[str, Any]:
     fitted, documents = saved.fitted, folder / io.DOCUMENTS
     if saved.documents is None or saved.corpus is None:
         raise damaged(documents, "it is missing")
+    if len(saved.model.words or []) != saved.model.n_words:
+        raise damaged(folder / io.WORDS, "it is missing")
     column, ids, n_rows = fitted.get("column"), fitted.get("ids"), saved.per_row["labels"].size
     try:
         table = (fitted.get("table"), saved.objects)
