@@ -8,6 +8,7 @@ that dies is a crash; one that does not answer in time is a hang.
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
@@ -17,8 +18,10 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 10.0  # seconds a case may take
 START = 300.0  # seconds until the first answer: a child compiles, and makes what it mutates
 SHOWN = 20
@@ -126,7 +129,11 @@ def serve(case: Callable[[int, int], str], seed: int) -> None:
             what = case(int(line), seed)
             verdict = what if what in GOOD else "wrong"
         except BaseException:
-            verdict, what = "raw", traceback.format_exc()[-700:]
+            # stored with the results: without the folder that the code lies in
+            verdict, what = (
+                "raw",
+                traceback.format_exc().replace(f"{ROOT}{os.sep}", "")[-700:],
+            )
         answers.write(json.dumps([verdict, what]) + "\n")
         answers.flush()
 
